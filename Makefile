@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+# actorprobe: `make demo` and `make test` are the two commands; both install what they need.
+
+B       ?= build
+CC      ?= gcc
+CLANG   ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /sbin/bpftool /usr/bin/bpftool) bpftool)
+PREFIX  ?= /usr/local
+VERSION := 0.1.0
+SAN     ?=
+WERROR  ?=
+
+OPT      ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter $(WERROR)
+CFLAGS   ?= $(OPT)
+ALL_CFLAGS = -std=gnu11 $(WARNINGS) -I. -I$(B) -pthread $(SAN) $(CFLAGS)
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-8s %s\n' '$(1)' '$(2)'
+endif
+
+.DEFAULT_GOAL := all
+.SUFFIXES:
+.PHONY: all deps test test-long demo install clean
+
+TARGETS :=
+-include runtime/rules.mk bpf/rules.mk probe/rules.mk dashboards/rules.mk tests/rules.mk
+
+all: $(TARGETS)
+
+# Debian packages; each is asked for only when it is not there.
+PACKAGES := gcc make clang llvm lld pkg-config binutils libuv1-dev libbpf-dev bpftool libcmocka-dev \
+	systemtap-sdt-dev libelf-dev zlib1g-dev libconfig-dev libmicrohttpd-dev libjansson-dev \
+	libhttp-parser-dev bpftrace gdb curl python3-minimal libclang-rt-dev g++
+
+deps:
+	$(Q)missing=$$(for p in $(PACKAGES); do \
+		dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || printf '%s ' $$p; done); \
+	if [ -z "$$missing" ]; then echo "  DEPS     nothing missing"; else \
+		echo "  DEPS     installing $$missing"; \
+		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y \
+			--no-install-recommends $$missing; } >/dev/null || \
+		{ echo "  DEPS     failed: install these Debian packages by hand: $$missing" >&2; exit 1; }; fi
+
+clean:
+	$(Q)rm -rf $(B)

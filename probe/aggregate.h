@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* What was observed, as plain data: made by the collection side, read by every face.
+ *
+ * Rendering (text, JSON, Prometheus, live view) sees only this structure: no libbpf, no target.
+ * Every string is valid, escaped UTF-8 that the aggregate owns. Times are nanoseconds.
+ * Values are cumulative since the attach. One aggregate is used by one thread at a time.
+ */
+#ifndef PROBE_AGGREGATE_H
+#define PROBE_AGGREGATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bpf/bounds.h" /* generated: BOUNDS_COUNT, bounds_ns[], DEPTH_BOUNDS_COUNT, ... */
+
+enum aggregate_metric {
+	AGGREGATE_WAIT,          /* mailbox wait, ns */
+	AGGREGATE_HANDLER,       /* handler time, ns */
+	AGGREGATE_DELAY,         /* dispatcher queue delay, ns; by dispatcher only */
+	AGGREGATE_DEPTH,         /* mailbox depth at each delivery, messages */
+	AGGREGATE_TURN,          /* turn time, ns */
+	AGGREGATE_TURN_MESSAGES, /* messages of one turn */
+	AGGREGATE_METRICS
+};
+
+/* buckets[i] counts values <= bound i and > bound i-1; the last one has no bound. The metrics in
+ * messages use depth_bounds (the first DEPTH_BOUNDS_COUNT + 1 buckets), the others bounds_ns. */
+struct aggregate_histogram {
+	uint64_t count;
+	uint64_t sum;
+	uint64_t max;
+	uint64_t buckets[BOUNDS_COUNT + 1];
+};
+
+struct aggregate_series {
+	enum aggregate_metric metric;
+	const char *dispatcher;
+	const char *class_name; /* NULL where the metric or the grouping has no class */
+	const char *actor;      /* path; NULL unless grouped by actor */
+	struct aggregate_histogram histogram;
+};
+
+enum aggregate_lost {
+	AGGREGATE_LOST_COPY,   /* records could not be read from the target */
+	AGGREGATE_LOST_CLOCK,  /* an interval ran backwards by more than 1 us */
+	AGGREGATE_LOST_FORMAT, /* records that no runtime of ours writes */
+	AGGREGATE_LOST_MAP,    /* no room for another series, not even the overflow series */
+	AGGREGATE_LOST_REASONS
+};
+
+/* Other counters, one per (family, dispatcher, class, reason); NULL = label not used. */
+enum aggregate_family {
+	AGGREGATE_DELIVERED, /* actor_messages_delivered_total {class} */
+	AGGREGATE_YIELDS,    /* actor_dispatcher_yields_total {dispatcher, reason} */
+	AGGREGATE_ENQUEUED,  /* trace mode only: mail that entered a mailbox {class} */
+	AGGREGATE_FAMILIES
+};
+
+struct aggregate_counter {
+	enum aggregate_family family;
+	const char *dispatcher;
+	const char *class_name;
+	const char *reason;
+	uint64_t value;
+};
+
+/* A loop as the root shows it now. */
+struct aggregate_loop {
+	const char *system;
+	uint32_t loop;
+	uint32_t thread;
+	const char *actor;      /* path of the actor whose turn is open, NULL = none */
+	const char *class_name; /* its class */
+	const char *type;       /* message type it handles, NULL = none */
+	uint64_t turn;
+	uint64_t open_ns;       /* how long that turn has been open, at least */
+	uint64_t delivered;
+};
+
+struct aggregate {
+	pid_t pid;
+	const char *command;   /* of the target */
+	bool by_actor;         /* series are grouped by actor too */
+	bool alive;            /* the target still runs */
+	uint64_t elapsed_ns;   /* since the attach */
+	uint64_t attach_ns;    /* time the attach took */
+	uint64_t delivered;    /* by the loops' own counters, first to last hand-over */
+	uint64_t recorded;
+	uint64_t unstamped;
+	uint64_t lost[AGGREGATE_LOST_REASONS];
+	uint64_t clamped;         /* negative intervals up to 1 us that count as 0 */
+	uint64_t series_overflow; /* records folded into the series __overflow__ */
+	const char *mode;         /* "trace" */
+	struct aggregate_series *series;
+	size_t series_count;
+	struct aggregate_counter *counters;
+	size_t counter_count;
+	struct aggregate_loop *loops;
+	size_t loop_count;
+};
+
+/* Sum of lost[]. */
+uint64_t aggregate_lost_total(const struct aggregate *a);
+
+/* Frees everything the aggregate owns and zeroes it. NULL is fine. */
+void aggregate_fini(struct aggregate *a);
+
+/* One observation session of one process; opaque to the faces. */
+struct session;
+
+struct session_options {
+	pid_t pid;
+	bool by_actor;
+	bool force_perf;    /* perf-event uprobes even where uprobe_multi works */
+	uint32_t max_series;
+	int verbose;
+};
+
+/* Finds the target and attaches. Returns 0, or an error of probe/error.h with `*error` filled. */
+struct error;
+int session_open(struct session **out, const struct session_options *options, struct error *error);
+
+/* Fills `a` (which must be zeroed or finished) with all that was observed so far. 0 or an error
+ * code. After the target's end it still returns the final state, with alive = false. */
+int session_read(struct session *s, struct aggregate *a, struct error *error);
+
+/* A descriptor that becomes readable when the target ends (a pidfd). Owned by the session. */
+int session_exit_fd(const struct session *s);
+
+/* Detaches and frees; nothing is left in the kernel or the target. NULL is fine. */
+void session_close(struct session *s);
+
+#endif

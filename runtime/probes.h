@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The probe sites of libactor and the test whether anybody listens.
+ *
+ * Each probe is one out-of-line function that consists of a single-byte nop with its arguments in
+ * the argument registers. The kernel raises a probe's semaphore while a tracer is attached. The
+ * semaphores lie in one block, so that one load tests a group; their value is not a count of
+ * tracers, only `!= 0` means something.
+ */
+#ifndef ACTOR_PROBES_H
+#define ACTOR_PROBES_H
+
+#include "abi.h"
+
+/* In the order of ACTOR_ABI_PROBES, 2 bytes each; the first four share one 8-byte word. */
+struct actor__semaphores {
+	_Alignas(8) uint16_t turn_end;
+	uint16_t ledger;
+	uint16_t enqueue;
+	uint16_t turn_start;
+	uint16_t dispatcher_yield;
+	uint16_t spawn;
+	uint16_t stop;
+	uint16_t failure;
+	uint16_t restart;
+	uint16_t drop;
+	uint16_t dead_letter;
+	uint16_t dispatcher_error;
+};
+
+#ifndef ACTOR_NO_PROBES
+
+extern volatile struct actor__semaphores actor__semaphores
+	__attribute__((visibility("hidden")));
+
+typedef volatile uint64_t __attribute__((may_alias)) actor__semaphores_any;
+typedef volatile uint32_t __attribute__((may_alias)) actor__semaphores_records;
+
+/* Is any of turn_end, ledger, enqueue and turn_start listened to? */
+static inline int actor__probes_any(void)
+{
+	return __builtin_expect(*(const actor__semaphores_any *)&actor__semaphores != 0, 0);
+}
+
+/* Are records wanted? Then messages and turns are stamped. */
+static inline int actor__probes_records(void)
+{
+	return __builtin_expect(*(const actor__semaphores_records *)&actor__semaphores != 0, 0);
+}
+
+#define ACTOR__LISTENED(probe) __builtin_expect(actor__semaphores.probe != 0, 0)
+
+#define ACTOR__PROBE_3 uint64_t, uint64_t, uint64_t
+#define ACTOR__PROBE_4 ACTOR__PROBE_3, uint64_t
+#define ACTOR__PROBE_5 ACTOR__PROBE_4, uint64_t
+#define ACTOR__PROBE_6 ACTOR__PROBE_5, uint64_t
+#define ACTOR__DECLARE(probe, n)                                                                   \
+	void actor__probe_##probe(ACTOR__PROBE_##n) __attribute__((visibility("hidden")));
+ACTOR_ABI_PROBES(ACTOR__DECLARE)
+#undef ACTOR__DECLARE
+
+/* One line at each site: the arguments are not computed while nobody listens. */
+#define ACTOR__FIRE(probe, ...)                                                                    \
+	do {                                                                                       \
+		if (ACTOR__LISTENED(probe))                                                        \
+			actor__probe_##probe(__VA_ARGS__);                                         \
+	} while (0)
+
+#else /* a build without any probe, for comparison in benchmarks */
+
+static inline int actor__probes_any(void)
+{
+	return 0;
+}
+
+static inline int actor__probes_records(void)
+{
+	return 0;
+}
+
+#define ACTOR__LISTENED(probe)  0
+#define ACTOR__FIRE(probe, ...) ((void)0)
+
+#endif
+#endif
