@@ -39,6 +39,7 @@ struct aggregate_series {
 	const char *dispatcher;
 	const char *class_name; /* NULL where the metric or the grouping has no class */
 	const char *actor;      /* path; NULL unless grouped by actor */
+	uint32_t dispatcher_kind; /* enum actor_abi_dispatcher_kind of the root, 0 = unknown */
 	struct aggregate_histogram histogram;
 };
 
