@@ -74,6 +74,7 @@ struct aggregate_loop {
 	uint32_t thread;
 	const char *actor;      /* path of the actor whose turn is open, NULL = none */
 	const char *class_name; /* its class */
+	const char *dispatcher; /* its dispatcher, NULL = unknown or none */
 	const char *type;       /* message type it handles, NULL = none */
 	uint64_t turn;
 	uint64_t open_ns;       /* how long that turn has been open, at least */
