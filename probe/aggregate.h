@@ -106,7 +106,8 @@ struct aggregate {
 /* Sum of lost[]. */
 uint64_t aggregate_lost_total(const struct aggregate *a);
 
-/* Frees everything the aggregate owns and zeroes it. NULL is fine. */
+/* Frees everything the aggregate owns and zeroes it. NULL is fine. Each string (labels, command,
+ * mode) must be a heap block of its own, the three arrays one heap block each. */
 void aggregate_fini(struct aggregate *a);
 
 /* One observation session of one process; opaque to the faces. */
