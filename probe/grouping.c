@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* Regroups an aggregate's series by fewer labels and subtracts two states of one session. */
+#include "probe/grouping.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/histogram.h"
+
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static int order(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+static int series_order(const void *a, const void *b)
+{
+	const struct aggregate_series *x = a;
+	const struct aggregate_series *y = b;
+	int result = (int)x->metric - (int)y->metric;
+
+	if (!result)
+		result = order(x->dispatcher, y->dispatcher);
+	if (!result)
+		result = order(x->class_name, y->class_name);
+	return result ? result : order(x->actor, y->actor);
+}
+
+/* A copy of a string that may be absent; *failed is raised when memory is gone. */
+static const char *copy(const char *text, bool *failed)
+{
+	char *twin = text ? strdup(text) : NULL;
+
+	*failed |= text && !twin;
+	return twin;
+}
+
+/* ---- whole-array copies; an array is counted before its strings, so that fini is exact ---- */
+
+static void *room(size_t count, size_t size, bool *failed)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	*failed |= !memory;
+	return memory;
+}
+
+static void copy_counters(struct aggregate *out, const struct aggregate *in, bool *failed)
+{
+	out->counters = room(in->counter_count, sizeof(*out->counters), failed);
+	for (size_t i = 0; i < in->counter_count && out->counters; i++) {
+		const struct aggregate_counter *from = &in->counters[i];
+
+		out->counters[out->counter_count++] = (struct aggregate_counter){
+			.family = from->family,
+			.dispatcher = copy(from->dispatcher, failed),
+			.class_name = copy(from->class_name, failed),
+			.reason = copy(from->reason, failed),
+			.value = from->value,
+		};
+	}
+}
+
+static void copy_loops(struct aggregate *out, const struct aggregate *in, bool *failed)
+{
+	out->loops = room(in->loop_count, sizeof(*out->loops), failed);
+	for (size_t i = 0; i < in->loop_count && out->loops; i++) {
+		struct aggregate_loop *to = &out->loops[out->loop_count++];
+
+		*to = in->loops[i];
+		to->system = copy(to->system, failed);
+		to->actor = copy(to->actor, failed);
+		to->class_name = copy(to->class_name, failed);
+		to->dispatcher = copy(to->dispatcher, failed);
+		to->type = copy(to->type, failed);
+	}
+}
+
+/* Everything but the series. */
+static void copy_head(struct aggregate *out, const struct aggregate *in, bool *failed)
+{
+	*out = *in;
+	out->series = NULL;
+	out->series_count = 0;
+	out->counters = NULL;
+	out->counter_count = 0;
+	out->loops = NULL;
+	out->loop_count = 0;
+	out->command = copy(in->command, failed);
+	out->mode = copy(in->mode, failed);
+	copy_counters(out, in, failed);
+	copy_loops(out, in, failed);
+}
+
+/* The labels that stay, borrowed from the source. */
+static struct aggregate_series reduce(const struct aggregate_series *s, enum grouping by)
+{
+	bool keep_class = by == GROUPING_FULL || by == GROUPING_CLASS || by == GROUPING_ACTOR;
+	bool keep_dispatcher = by == GROUPING_FULL || by == GROUPING_DISPATCHER ||
+			       by == GROUPING_ACTOR ||
+			       (by == GROUPING_CLASS && s->metric == AGGREGATE_DELAY);
+
+	return (struct aggregate_series){
+		.metric = s->metric,
+		.dispatcher = keep_dispatcher ? s->dispatcher : NULL,
+		.class_name = keep_class ? s->class_name : NULL,
+		.actor = by == GROUPING_ACTOR ? s->actor : NULL,
+		.dispatcher_kind = keep_dispatcher ? s->dispatcher_kind : 0,
+	};
+}
+
+/* Sorts the source by the labels that stay; equal neighbours become one series. */
+static void merge(struct aggregate *out, const struct aggregate *in, enum grouping by, bool *failed)
+{
+	struct aggregate_series *all = room(in->series_count, sizeof(*all), failed);
+
+	out->series = room(in->series_count, sizeof(*out->series), failed);
+	if (!all || !out->series)
+		goto out;
+	for (size_t i = 0; i < in->series_count; i++) {
+		all[i] = reduce(&in->series[i], by);
+		all[i].histogram = in->series[i].histogram;
+	}
+	qsort(all, in->series_count, sizeof(*all), series_order);
+	for (size_t i = 0; i < in->series_count; i++) {
+		struct aggregate_series *to;
+
+		if (i && series_order(&all[i - 1], &all[i]) == 0) {
+			histogram_add(&out->series[out->series_count - 1].histogram,
+				&all[i].histogram);
+			continue;
+		}
+		to = &out->series[out->series_count++];
+		*to = all[i];
+		to->dispatcher = copy(to->dispatcher, failed);
+		to->class_name = copy(to->class_name, failed);
+		to->actor = copy(to->actor, failed);
+	}
+out:
+	free(all);
+}
+
+int grouping_apply(struct aggregate *out, const struct aggregate *in, enum grouping by)
+{
+	bool failed = false;
+
+	copy_head(out, in, &failed);
+	if (!failed)
+		merge(out, in, by, &failed);
+	if (!failed)
+		return 0;
+	aggregate_fini(out);
+	return -ENOMEM;
+}
+
+/* ---- differences ---- */
+
+/* States of one session keep the order of their series nearly always: look there first. */
+static const struct aggregate_series *twin_series(const struct aggregate *before,
+	const struct aggregate_series *s, size_t hint)
+{
+	if (hint < before->series_count && series_order(&before->series[hint], s) == 0)
+		return &before->series[hint];
+	for (size_t i = 0; i < before->series_count; i++)
+		if (series_order(&before->series[i], s) == 0)
+			return &before->series[i];
+	return NULL;
+}
+
+static uint64_t earlier_counter(const struct aggregate *before, const struct aggregate_counter *c)
+{
+	for (size_t i = 0; i < before->counter_count; i++) {
+		const struct aggregate_counter *b = &before->counters[i];
+
+		if (b->family == c->family && same(b->dispatcher, c->dispatcher) &&
+			same(b->class_name, c->class_name) && same(b->reason, c->reason))
+			return b->value;
+	}
+	return 0;
+}
+
+static void take(uint64_t *now, uint64_t before)
+{
+	*now = *now >= before ? *now - before : 0;
+}
+
+static void subtract_head(struct aggregate *out, const struct aggregate *before)
+{
+	take(&out->elapsed_ns, before->elapsed_ns);
+	take(&out->delivered, before->delivered);
+	take(&out->recorded, before->recorded);
+	take(&out->unstamped, before->unstamped);
+	take(&out->clamped, before->clamped);
+	take(&out->series_overflow, before->series_overflow);
+	for (size_t i = 0; i < AGGREGATE_LOST_REASONS; i++)
+		take(&out->lost[i], before->lost[i]);
+}
+
+static void subtract_loops(struct aggregate *out, const struct aggregate *before)
+{
+	for (size_t i = 0; i < out->loop_count; i++)
+		for (size_t j = 0; j < before->loop_count; j++)
+			if (before->loops[j].loop == out->loops[i].loop) {
+				take(&out->loops[i].delivered, before->loops[j].delivered);
+				break;
+			}
+}
+
+int grouping_subtract(struct aggregate *out, const struct aggregate *now,
+	const struct aggregate *before)
+{
+	int result = grouping_apply(out, now, now->by_actor ? GROUPING_ACTOR : GROUPING_FULL);
+
+	if (result)
+		return result;
+	subtract_head(out, before);
+	subtract_loops(out, before);
+	for (size_t i = 0; i < out->series_count; i++) {
+		struct aggregate_series *s = &out->series[i];
+		const struct aggregate_series *b = twin_series(before, s, i);
+
+		if (b)
+			histogram_subtract(&s->histogram, &b->histogram, s->metric);
+	}
+	for (size_t i = 0; i < out->counter_count; i++)
+		take(&out->counters[i].value, earlier_counter(before, &out->counters[i]));
+	return 0;
+}
+
+/* ---- look-ups ---- */
+
+static bool matches(const char *wanted, const char *label)
+{
+	return !wanted || same(wanted, label);
+}
+
+const struct aggregate_series *grouping_find(const struct aggregate *a, enum aggregate_metric metric,
+	const char *dispatcher, const char *class_name)
+{
+	for (size_t i = 0; i < a->series_count; i++) {
+		const struct aggregate_series *s = &a->series[i];
+
+		if (s->metric == metric && matches(dispatcher, s->dispatcher) &&
+			matches(class_name, s->class_name))
+			return s;
+	}
+	return NULL;
+}
+
+uint64_t grouping_counted(const struct aggregate *a, enum aggregate_family family,
+	const char *dispatcher, const char *class_name, const char *reason)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < a->counter_count; i++) {
+		const struct aggregate_counter *c = &a->counters[i];
+
+		if (c->family == family && matches(dispatcher, c->dispatcher) &&
+			matches(class_name, c->class_name) && matches(reason, c->reason))
+			total += c->value;
+	}
+	return total;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* The one table of metric families: exporter, JSON, documentation and tests read it. */
+#include "probe/metric.h"
+
+#define HISTOGRAM(name, index, title, labels, unit, help)                                          \
+	{name, title, METRIC_HISTOGRAM, METRIC_SERIES, index, labels, unit, help}
+#define COUNTER(name, source, index, labels, unit, help)                                           \
+	{name, 0, METRIC_COUNTER, source, index, labels, unit, help}
+#define GAUGE(name, source, labels, unit, help)                                                    \
+	{name, 0, METRIC_GAUGE, source, 0, labels, unit, help}
+
+const struct metric metrics[] = {
+	HISTOGRAM("actor_mailbox_wait_seconds", AGGREGATE_WAIT, "mailbox wait", "dispatcher,class",
+		"seconds", "Time from telling a message until its handler is about to run."),
+	HISTOGRAM("actor_message_handler_seconds", AGGREGATE_HANDLER, "handler time",
+		"dispatcher,class", "seconds", "Time one message spent in its handler."),
+	HISTOGRAM("actor_dispatcher_queue_delay_seconds", AGGREGATE_DELAY, "dispatcher queue delay",
+		"dispatcher", "seconds",
+		"Time from asking for a turn until its first instruction, once per turn."),
+	HISTOGRAM("actor_mailbox_depth", AGGREGATE_DEPTH, "mailbox depth", "dispatcher,class",
+		"messages", "Messages in the mailbox at each delivery, the delivered one included."),
+	HISTOGRAM("actor_turn_seconds", AGGREGATE_TURN, "turn time", "dispatcher,class", "seconds",
+		"Duration of one turn of one actor."),
+	HISTOGRAM("actor_turn_messages", AGGREGATE_TURN_MESSAGES, "messages per turn",
+		"dispatcher,class", "messages", "Messages that one turn handled."),
+	COUNTER("actor_messages_delivered_total", METRIC_COUNTERS, AGGREGATE_DELIVERED, "class",
+		"messages", "Messages whose handler was started since the attach."),
+	COUNTER("actor_dispatcher_yields_total", METRIC_COUNTERS, AGGREGATE_YIELDS,
+		"dispatcher,reason", "yields", "Times the dispatcher gave the loop back."),
+	GAUGE("actor_turn_open_seconds", METRIC_TURN_OPEN, "dispatcher,class", "seconds",
+		"How long the turn that runs now has been open, at least."),
+	GAUGE("actorprobe_attached", METRIC_ATTACHED, "", "boolean",
+		"1 while the target runs and is observed, 0 after its end."),
+	GAUGE("actorprobe_attach_seconds", METRIC_ATTACH_TIME, "", "seconds",
+		"Time that attaching to the target took."),
+	COUNTER("actorprobe_records_total", METRIC_RECORDS, 0, "", "messages",
+		"Messages that were observed wholly."),
+	COUNTER("actorprobe_unstamped_total", METRIC_UNSTAMPED, 0, "", "messages",
+		"Messages that were queued before the attach, counted but not timed."),
+	COUNTER("actorprobe_lost_total", METRIC_LOST, 0, "reason", "messages",
+		"Messages whose record was lost."),
+	COUNTER("actorprobe_clock_clamped_total", METRIC_CLAMPED, 0, "", "intervals",
+		"Intervals that ran backwards by at most one microsecond and count as 0."),
+	COUNTER("actorprobe_series_overflow_total", METRIC_OVERFLOW, 0, "", "records",
+		"Records folded into the series __overflow__ because of the cap on series."),
+	COUNTER("actorprobe_cpu_seconds_total", METRIC_CPU, 0, "", "seconds",
+		"CPU time of actorprobe itself."),
+	GAUGE("actorprobe_resident_memory_bytes", METRIC_MEMORY, "", "bytes",
+		"Resident memory of actorprobe itself."),
+	GAUGE("actorprobe_build_info", METRIC_BUILD, "version", "info",
+		"Always 1; the label is the version of actorprobe."),
+	GAUGE("actorprobe_target_info", METRIC_TARGET, "pid,command", "info",
+		"Always 1; the labels name the observed process."),
+};
+
+const size_t metric_count = sizeof(metrics) / sizeof(metrics[0]);
+
+_Static_assert(AGGREGATE_METRICS == 6, "each metric of the aggregate has its row above");
+
+const struct metric *metric_of(enum aggregate_metric metric)
+{
+	for (size_t i = 0; i < metric_count; i++)
+		if (metrics[i].source == METRIC_SERIES && metrics[i].index == metric)
+			return &metrics[i];
+	return &metrics[0];
+}
+
+const char *metric_type_name(enum metric_type type)
+{
+	static const char *const names[] = {
+		[METRIC_HISTOGRAM] = "histogram",
+		[METRIC_COUNTER] = "counter",
+		[METRIC_GAUGE] = "gauge",
+	};
+
+	return names[type];
+}
+
+const char *metric_lost_reason(enum aggregate_lost reason)
+{
+	static const char *const names[AGGREGATE_LOST_REASONS] = {
+		[AGGREGATE_LOST_COPY] = "copy",
+		[AGGREGATE_LOST_CLOCK] = "clock",
+		[AGGREGATE_LOST_FORMAT] = "format",
+		[AGGREGATE_LOST_MAP] = "map",
+	};
+
+	return reason < AGGREGATE_LOST_REASONS && names[reason] ? names[reason] : "other";
+}
