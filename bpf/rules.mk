@@ -6,6 +6,8 @@ BPF_SYSTEM_INCLUDE := /usr/include/$(shell $(CC) -print-multiarch)
 BPF_HEADERS := $(wildcard bpf/*.h) runtime/abi.h $(B)/bpf/bounds.h
 BPF_SKELETON := $(B)/bpf/actorprobe.skel.h
 
+.PRECIOUS: $(B)/bpf/%.bpf.o
+
 $(B)/bpf/bounds_gen: bpf/bounds_gen.c
 	$(call say,CC,$@)
 	@mkdir -p $(@D)

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The account of each loop: what was delivered, by its own counters, and what became of it. */
+#ifndef BPF_ACCOUNT_H
+#define BPF_ACCOUNT_H
+
+#include "bpf/maps.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, ACTOR_ABI_LOOPS);
+	__type(key, uint32_t);
+	__type(value, struct loop_account);
+} loops SEC(".maps");
+
+/* Batches for which no loop can be named. */
+uint64_t batches_refused;
+
+static __always_inline struct loop_account *account_of(uint32_t loop)
+{
+	return bpf_map_lookup_elem(&loops, &loop);
+}
+
+/* Relaxed stores suffice on x86; elsewhere the atomic addition of the version orders them. */
+static __always_inline void account_change(struct loop_account *account)
+{
+	__sync_fetch_and_add(&account->version, 1);
+}
+
+static __always_inline void batch_add(struct batch *to, const struct batch *from)
+{
+	to->messages += from->messages;
+	to->recorded += from->recorded;
+	to->unstamped += from->unstamped;
+#pragma unroll
+	for (int i = 0; i < LOST_REASONS; i++)
+		to->lost[i] += from->lost[i];
+	to->clamped += from->clamped;
+	to->turns_lost += from->turns_lost;
+	to->overflow += from->overflow;
+}
+
+/* Adds a batch whose mark said `before`. The writer is the loop's own thread, alone. */
+static __always_inline void account_batch(
+	struct loop_account *account, uint64_t before, const struct batch *batch)
+{
+	account_change(account);
+	if (!account->known) {
+		account->known = 1;
+		account->first = before;
+	} else if (account->end != before) {
+		account->gaps++;
+	}
+	account->end = before + batch->messages;
+	account->batches++;
+	batch_add(&account->total, batch);
+	account_change(account);
+}
+
+/* Adds a batch whose mark could not be read: it goes on from the batch before it, and before the
+ * first mark it is kept apart. */
+static __always_inline void account_unreadable(
+	struct loop_account *account, const struct batch *batch)
+{
+	account_change(account);
+	if (account->known)
+		account->end += batch->messages;
+	else
+		account->early += batch->messages;
+	account->batches++;
+	batch_add(&account->total, batch);
+	account_change(account);
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* fold(): one record into the histogram maps, for every way in which records leave a target. */
+#ifndef BPF_FOLD_H
+#define BPF_FOLD_H
+
+#include "bpf/histogram.h"
+
+#define BACK_LIMIT_NS 1000       /* a clock that steps back no farther counts as 0 */
+#define BACK_TOO_FAR  UINT64_MAX /* not an interval */
+
+const volatile bool by_actor = false;
+
+/* The collector sets max_entries (series + 1) and puts the overflow series in before it attaches. */
+#define SERIES_MAP(map, key_type, value_type)                                                      \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
+		__uint(map_flags, BPF_F_NO_PREALLOC);                                              \
+		__uint(max_entries, 1024);                                                         \
+		__type(key, key_type);                                                             \
+		__type(value, value_type);                                                         \
+	} map SEC(".maps");                                                                        \
+	static const volatile value_type map##_zero;                                               \
+	static __always_inline value_type *map##_find(const key_type *key)                         \
+	{                                                                                          \
+		value_type *value = bpf_map_lookup_elem(&map, key);                                \
+                                                                                                   \
+		if (value)                                                                         \
+			return value;                                                              \
+		bpf_map_update_elem(&map, key, (const void *)&map##_zero, BPF_NOEXIST);            \
+		return bpf_map_lookup_elem(&map, key);                                             \
+	}
+
+SERIES_MAP(mails, struct series_key, struct mail_series)
+SERIES_MAP(turns, struct series_key, struct turn_series)
+SERIES_MAP(delays, struct series_key, struct delay_series)
+
+static const struct series_key overflow_key = { 0, MAPS_OVERFLOW, MAPS_OVERFLOW };
+
+/* The series with this key, else the overflow series, else NULL. */
+#define SERIES_FIND(map, key, batch)                                                               \
+	({                                                                                         \
+		void *found_ = map##_find(key);                                                    \
+		if (!found_) {                                                                     \
+			found_ = bpf_map_lookup_elem(&map, &overflow_key);                         \
+			(batch)->overflow += found_ != NULL;                                       \
+		}                                                                                  \
+		found_;                                                                            \
+	})
+
+static __always_inline struct series_key key_of(uint64_t meta, uint64_t slot, uint64_t generation)
+{
+	struct series_key key = {
+		.actor = by_actor ? slot << 32 | (generation & 0xffff) : 0,
+		.dispatcher = actor_abi_meta_dispatcher(meta),
+		.class_id = actor_abi_meta_class(meta),
+	};
+
+	return key;
+}
+
+static __always_inline uint64_t interval_ns(uint64_t word, bool back, struct batch *batch)
+{
+	uint64_t ns = ticks_to_ns(actor_abi_low48(word));
+
+	if (!back)
+		return ns;
+	if (ns > BACK_LIMIT_NS)
+		return BACK_TOO_FAR;
+	batch->clamped++;
+	return 0;
+}
+
+static __always_inline void fold_message(
+	uint64_t meta, uint64_t who, uint64_t first, uint64_t second, struct batch *batch)
+{
+	uint32_t flags = actor_abi_meta_flags(meta);
+	struct series_key key = key_of(meta, who >> 32, actor_abi_high16(second));
+	struct mail_series *series = SERIES_FIND(mails, &key, batch);
+	uint64_t wait, run;
+
+	batch->messages++;
+	if (series)
+		__sync_fetch_and_add(&series->delivered, 1);
+	if (flags & ACTOR_ABI_UNSTAMPED) {
+		batch->unstamped++;
+		return;
+	}
+	if (!series) {
+		batch->lost[LOST_MAP]++;
+		return;
+	}
+	wait = interval_ns(first, flags & ACTOR_ABI_FIRST_BACK, batch);
+	run = interval_ns(second, flags & ACTOR_ABI_SECOND_BACK, batch);
+	if (wait == BACK_TOO_FAR || run == BACK_TOO_FAR) {
+		batch->lost[LOST_CLOCK]++;
+		return;
+	}
+	time_add(&series->wait, wait);
+	time_add(&series->handler, run);
+	count_add(&series->depth, actor_abi_high16(first));
+	batch->recorded++;
+}
+
+static __always_inline void fold_turn(
+	uint64_t meta, uint64_t who, uint64_t first, uint64_t second, struct batch *batch)
+{
+	uint32_t flags = actor_abi_meta_flags(meta);
+	struct series_key key = key_of(meta, who >> 32, who);
+	struct turn_series *series = SERIES_FIND(turns, &key, batch);
+	uint64_t run = interval_ns(second, flags & ACTOR_ABI_SECOND_BACK, batch);
+	struct delay_series *delays_of;
+	uint64_t delay;
+
+	if (!series || run == BACK_TOO_FAR) {
+		batch->turns_lost++;
+		return;
+	}
+	time_add(&series->turn, run);
+	count_add(&series->messages, actor_abi_high16(first));
+	if (flags & ACTOR_ABI_NO_DELAY)
+		return;
+	delay = interval_ns(first, flags & ACTOR_ABI_FIRST_BACK, batch);
+	key.actor = 0;
+	key.class_id = 0;
+	delays_of = SERIES_FIND(delays, &key, batch);
+	if (!delays_of || delay == BACK_TOO_FAR)
+		batch->turns_lost++;
+	else
+		time_add(&delays_of->delay, delay);
+}
+
+/* Folds one record. Returns 0. A record of a kind that no runtime writes here counts as a lost
+ * message, because a reader cannot know what it was. Global: verified once, whoever calls. */
+__attribute__((noinline)) int fold(
+	uint64_t meta, uint64_t who, uint64_t first, uint64_t second, struct batch *batch)
+{
+	if (!batch)
+		return 0;
+	switch (actor_abi_meta_kind(meta)) {
+	case ACTOR_ABI_MESSAGE:
+		fold_message(meta, who, first, second, batch);
+		break;
+	case ACTOR_ABI_TURN:
+		fold_turn(meta, who, first, second, batch);
+		break;
+	case ACTOR_ABI_YIELD:
+	case ACTOR_ABI_LOOP:
+	case ACTOR_ABI_LIFE:
+		break; /* no histogram of these yet */
+	default:
+		batch->messages++;
+		batch->lost[LOST_FORMAT]++;
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* What the BPF programs keep and the collector reads: keys and values of the maps.
+ *
+ * Writers add atomically and never reset, so that a reader sees each word grow. A histogram has no
+ * count of its own: the count is the sum of its buckets. The account of a loop is published as a
+ * whole under a version that is odd while it changes; its only writer is the loop's own thread.
+ */
+#ifndef BPF_MAPS_H
+#define BPF_MAPS_H
+
+#include <stdint.h>
+
+#include "bpf/bounds.h"
+#include "runtime/abi.h"
+
+#define MAPS_OVERFLOW UINT32_MAX /* dispatcher and class of the series that takes the rest */
+#define MAPS_TALLIES  4096u
+
+struct series_key {
+	uint64_t actor; /* slot 32 << 32 | low 16 bits of the generation; 0 = not grouped by actor */
+	uint32_t dispatcher;
+	uint32_t class_id;
+};
+
+struct time_buckets {
+	uint64_t sum; /* ns */
+	uint64_t max; /* ns */
+	uint64_t buckets[BOUNDS_COUNT + 1];
+};
+
+struct count_buckets {
+	uint64_t sum;
+	uint64_t max;
+	uint64_t buckets[DEPTH_BOUNDS_COUNT + 1];
+};
+
+struct mail_series {
+	uint64_t delivered; /* recorded, unstamped and lost together */
+	struct time_buckets wait;
+	struct time_buckets handler;
+	struct count_buckets depth;
+};
+
+struct turn_series {
+	struct time_buckets turn;
+	struct count_buckets messages;
+};
+
+struct delay_series {
+	struct time_buckets delay;
+};
+
+enum tally_family {
+	TALLY_ENQUEUED = 1,    /* id: class */
+	TALLY_YIELDS = 2,      /* id: dispatcher, reason: enum actor_abi_yield_reason */
+	TALLY_TURN_STARTS = 3, /* id: dispatcher */
+};
+
+struct tally_key {
+	uint32_t family;
+	uint32_t id;
+	uint32_t reason;
+	uint32_t spare;
+};
+
+/* In the order of enum aggregate_lost. */
+enum lost_reason { LOST_COPY, LOST_CLOCK, LOST_FORMAT, LOST_MAP, LOST_REASONS };
+
+/* What one batch of records came to; all but the last two are messages. */
+struct batch {
+	uint64_t messages; /* = recorded + unstamped + all of lost */
+	uint64_t recorded;
+	uint64_t unstamped;
+	uint64_t lost[LOST_REASONS];
+	uint64_t clamped;     /* intervals */
+	uint64_t turns_lost;  /* turn records without a place or with a broken clock */
+	uint64_t overflow;    /* records that went to the overflow series */
+};
+
+/* delivered = end - first + early, once `known`. */
+struct loop_account {
+	uint64_t version; /* odd while the rest changes */
+	uint64_t known;   /* 1: a mark was seen, `first` and `end` hold */
+	uint64_t first;   /* the loop's delivered before its first batch */
+	uint64_t end;     /* the same after its last batch */
+	uint64_t early;   /* messages of unreadable batches before the first mark */
+	uint64_t gaps;    /* times that a mark did not continue the batch before it */
+	uint64_t batches;
+	struct batch total;
+};
+
+#endif
