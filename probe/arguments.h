@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line: one table of options, and what an operator asked for. */
+#ifndef PROBE_ARGUMENTS_H
+#define PROBE_ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "probe/error.h"
+#include "probe/grouping.h"
+#include "probe/number.h"
+
+enum arguments_command {
+	ARGUMENTS_LIVE, /* no command word: -p PID alone */
+	ARGUMENTS_LIST,
+	ARGUMENTS_HIST,
+	ARGUMENTS_EXPORT,
+	ARGUMENTS_DOCTOR,
+	ARGUMENTS_HELP,
+	ARGUMENTS_VERSION,
+};
+
+struct arguments {
+	enum arguments_command command;
+	pid_t pid;
+	uint64_t interval_ns; /* 0 = none given */
+	uint64_t count;       /* 0 = without end */
+	uint64_t duration_ns; /* 0 = until the target's end or a signal */
+	bool json;
+	bool timestamps;
+	bool verbose;
+	bool force_perf;
+	uint32_t max_series;
+	enum grouping by;     /* GROUPING_FULL = none given */
+	struct number_address listen;
+};
+
+/* Reads the command line. 0, or EXIT_USAGE with one sentence in `error`. */
+int arguments_parse(struct arguments *a, int argc, char **argv, struct error *error);
+
+/* Prints what --help prints. */
+void arguments_help(void);
+
+#endif

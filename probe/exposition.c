@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* An aggregate in the Prometheus text format 0.0.4. */
+#include "probe/exposition.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/grouping.h"
+#include "probe/histogram.h"
+#include "probe/metric.h"
+
+#define LABELS_MAX 3
+
+struct label {
+	const char *name;
+	const char *value; /* NULL = not used */
+};
+
+/* One family while it is written; its head is due before the first sample only. */
+struct family {
+	struct text *text;
+	const struct metric *metric;
+	bool begun;
+};
+
+static void add_escaped(struct text *t, const char *bytes)
+{
+	for (; *bytes; bytes++) {
+		if (*bytes == '\n')
+			text_add_bytes(t, "\\n", 2);
+		else if (*bytes == '\\' || *bytes == '"')
+			text_add(t, "\\%c", *bytes);
+		else
+			text_add_char(t, *bytes, 1);
+	}
+}
+
+/* Begins a sample up to the space before its value. The last label may be NULL. */
+static void begin(struct family *f, const char *suffix, const struct label *labels, size_t count)
+{
+	struct text *t = f->text;
+	char between = '{';
+
+	if (!f->begun)
+		text_add(t, "# HELP %s %s\n# TYPE %s %s\n", f->metric->name, f->metric->help,
+			f->metric->name, metric_type_name(f->metric->type));
+	f->begun = true;
+	text_add(t, "%s%s", f->metric->name, suffix);
+	for (size_t i = 0; i < count; i++) {
+		if (!labels[i].value)
+			continue;
+		text_add(t, "%c%s=\"", between, labels[i].name);
+		add_escaped(t, labels[i].value);
+		text_add(t, "\"");
+		between = ',';
+	}
+	text_add(t, "%s ", between == ',' ? "}" : "");
+}
+
+static void add_count(struct family *f, const char *suffix, const struct label *labels,
+	size_t count, uint64_t value)
+{
+	begin(f, suffix, labels, count);
+	text_add(f->text, "%" PRIu64 "\n", value);
+}
+
+static void add_time(struct family *f, const char *suffix, const struct label *labels, size_t count,
+	uint64_t ns)
+{
+	begin(f, suffix, labels, count);
+	text_add_seconds(f->text, ns);
+	text_add(f->text, "\n");
+}
+
+/* ---- histograms ---- */
+
+static void add_bucket(struct family *f, const struct label *labels, const char *le, uint64_t value)
+{
+	struct label all[LABELS_MAX + 1];
+
+	memcpy(all, labels, 2 * sizeof(*labels));
+	all[2] = (struct label){"le", le};
+	add_count(f, "_bucket", all, 3, value);
+}
+
+static void add_histogram(struct family *f, const struct aggregate_series *s)
+{
+	const struct label labels[2] = {{"dispatcher", s->dispatcher}, {"class", s->class_name}};
+	const struct aggregate_histogram *h = &s->histogram;
+	bool time = histogram_is_time(s->metric);
+	size_t bounds = histogram_bounds(s->metric);
+	struct text le = {0};
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < bounds; i++) {
+		total += h->buckets[i];
+		if (!histogram_is_classic(s->metric, i))
+			continue;
+		text_clear(&le);
+		if (time)
+			text_add_seconds(&le, histogram_bound(s->metric, i));
+		else
+			text_add(&le, "%" PRIu64, histogram_bound(s->metric, i));
+		add_bucket(f, labels, le.bytes ? le.bytes : "", total);
+	}
+	f->text->failed |= le.failed;
+	text_fini(&le);
+	/* The buckets are the truth: +Inf and _count must be one number. */
+	total += h->buckets[bounds];
+	add_bucket(f, labels, "+Inf", total);
+	if (time)
+		add_time(f, "_sum", labels, 2, h->sum);
+	else
+		add_count(f, "_sum", labels, 2, h->sum);
+	add_count(f, "_count", labels, 2, total);
+}
+
+static void add_series(struct family *f, const struct aggregate *a)
+{
+	for (size_t i = 0; i < a->series_count; i++)
+		if (a->series[i].metric == f->metric->index)
+			add_histogram(f, &a->series[i]);
+}
+
+/* ---- counters with labels ---- */
+
+static bool same(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/* Only the labels that the table names are shown; counters that then look alike become one. */
+static void add_counters(struct family *f, const struct aggregate *a)
+{
+	bool by_class = strstr(f->metric->labels, "class");
+	bool by_dispatcher = strstr(f->metric->labels, "dispatcher");
+	bool by_reason = strstr(f->metric->labels, "reason");
+
+	for (size_t i = 0; i < a->counter_count; i++) {
+		const struct aggregate_counter *c = &a->counters[i];
+		const struct label labels[] = {
+			{"dispatcher", by_dispatcher ? c->dispatcher : NULL},
+			{"class", by_class ? c->class_name : NULL},
+			{"reason", by_reason ? c->reason : NULL},
+		};
+		bool earlier = false;
+
+		if (c->family != f->metric->index)
+			continue;
+		for (size_t j = 0; j < i && !earlier; j++) {
+			const struct aggregate_counter *d = &a->counters[j];
+
+			earlier = d->family == c->family &&
+				  (!by_dispatcher || same(d->dispatcher, c->dispatcher)) &&
+				  (!by_class || same(d->class_name, c->class_name)) &&
+				  (!by_reason || same(d->reason, c->reason));
+		}
+		if (!earlier)
+			add_count(f, "", labels, 3,
+				grouping_counted(a, c->family, labels[0].value,
+					labels[1].value, labels[2].value));
+	}
+}
+
+/* ---- loops ---- */
+
+static bool same_place(const struct aggregate_loop *a, const struct aggregate_loop *b)
+{
+	return same(a->dispatcher, b->dispatcher) && same(a->class_name, b->class_name);
+}
+
+/* Loops that run the same class on the same dispatcher show the turn that is open longest. */
+static void add_open_turns(struct family *f, const struct aggregate *a)
+{
+	for (size_t i = 0; i < a->loop_count; i++) {
+		const struct aggregate_loop *l = &a->loops[i];
+		const struct label labels[] = {
+			{"dispatcher", l->dispatcher}, {"class", l->class_name}};
+		uint64_t open_ns = l->open_ns;
+		bool earlier = false;
+
+		if (!a->alive || !l->class_name)
+			continue;
+		for (size_t j = 0; j < a->loop_count; j++) {
+			const struct aggregate_loop *m = &a->loops[j];
+
+			if (!m->class_name || !same_place(m, l))
+				continue;
+			earlier |= j < i;
+			if (m->open_ns > open_ns)
+				open_ns = m->open_ns;
+		}
+		if (!earlier)
+			add_time(f, "", labels, 2, open_ns);
+	}
+}
+
+/* ---- single values ---- */
+
+static void add_lost(struct family *f, const struct aggregate *a)
+{
+	for (size_t i = 0; i < AGGREGATE_LOST_REASONS; i++) {
+		const struct label reason = {"reason", metric_lost_reason(i)};
+
+		add_count(f, "", &reason, 1, a->lost[i]);
+	}
+}
+
+static void add_target(struct family *f, const struct aggregate *a)
+{
+	char pid[24];
+	const struct label labels[] = {{"pid", pid}, {"command", a->command}};
+
+	snprintf(pid, sizeof(pid), "%d", (int)a->pid);
+	add_count(f, "", labels, 2, 1);
+}
+
+static void add_family(struct family *f, const struct aggregate *a,
+	const struct exposition_self *self)
+{
+	const struct label version = {"version", self->version};
+
+	switch (f->metric->source) {
+	case METRIC_SERIES:
+		return add_series(f, a);
+	case METRIC_COUNTERS:
+		return add_counters(f, a);
+	case METRIC_TURN_OPEN:
+		return add_open_turns(f, a);
+	case METRIC_ATTACHED:
+		return add_count(f, "", NULL, 0, a->alive);
+	case METRIC_ATTACH_TIME:
+		return add_time(f, "", NULL, 0, a->attach_ns);
+	case METRIC_RECORDS:
+		return add_count(f, "", NULL, 0, a->recorded);
+	case METRIC_UNSTAMPED:
+		return add_count(f, "", NULL, 0, a->unstamped);
+	case METRIC_LOST:
+		return add_lost(f, a);
+	case METRIC_CLAMPED:
+		return add_count(f, "", NULL, 0, a->clamped);
+	case METRIC_OVERFLOW:
+		return add_count(f, "", NULL, 0, a->series_overflow);
+	case METRIC_CPU:
+		return add_time(f, "", NULL, 0, self->cpu_ns);
+	case METRIC_MEMORY:
+		return add_count(f, "", NULL, 0, self->resident_bytes);
+	case METRIC_BUILD:
+		return add_count(f, "", &version, 1, 1);
+	case METRIC_TARGET:
+		return add_target(f, a);
+	}
+}
+
+void exposition_render(struct text *t, const struct aggregate *a, const struct exposition_self *self)
+{
+	struct aggregate grouped = {0};
+
+	if (grouping_apply(&grouped, a, GROUPING_FULL)) {
+		t->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < metric_count; i++) {
+		struct family f = {.text = t, .metric = &metrics[i]};
+
+		add_family(&f, &grouped, self);
+	}
+	aggregate_fini(&grouped);
+}

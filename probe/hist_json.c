@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* The histograms of an aggregate as JSON, one object per line. */
+#include "probe/hist_json.h"
+
+#include "probe/histogram.h"
+#include "probe/json.h"
+#include "probe/metric.h"
+
+static json_t *value_of(double value, enum aggregate_metric metric)
+{
+	if (histogram_is_time(metric))
+		return json_real(value / 1e9);
+	return json_integer((json_int_t)value);
+}
+
+static void put_labels(json_t *object, const struct aggregate_series *s)
+{
+	json_t *labels = json_object();
+
+	if (s->dispatcher)
+		json_put_text(labels, "dispatcher", s->dispatcher);
+	if (s->class_name)
+		json_put_text(labels, "class", s->class_name);
+	if (s->actor)
+		json_put_text(labels, "actor", s->actor);
+	json_object_set_new(object, "labels", labels);
+}
+
+static void put_quantiles(json_t *object, const struct aggregate_series *s)
+{
+	static const struct {
+		const char *name;
+		double q;
+	} points[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}};
+
+	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++)
+		json_object_set_new(object, points[i].name,
+			value_of(histogram_quantile(&s->histogram, s->metric, points[i].q),
+				s->metric));
+	json_object_set_new(object, "max", value_of((double)s->histogram.max, s->metric));
+}
+
+static void put_buckets(json_t *object, const struct aggregate_series *s)
+{
+	const struct aggregate_histogram *h = &s->histogram;
+	size_t bounds = histogram_bounds(s->metric);
+	size_t used = bounds;
+	json_t *buckets = json_array();
+	uint64_t below = 0;
+
+	while (used && !h->buckets[used - 1])
+		used--;
+	for (size_t i = 0; i < used; i++) {
+		json_t *bound = value_of((double)histogram_bound(s->metric, i), s->metric);
+
+		below += h->buckets[i];
+		json_array_append_new(buckets,
+			json_pack("[oI]", bound, (json_int_t)below));
+	}
+	json_array_append_new(buckets, json_pack("[nI]", (json_int_t)h->count));
+	json_object_set_new(object, "buckets", buckets);
+}
+
+static void put_time(json_t *object, double time)
+{
+	if (time >= 0)
+		json_object_set_new(object, "time", json_real(time));
+}
+
+static void add_series(struct text *t, const struct aggregate_series *s, double time)
+{
+	json_t *object = json_object();
+	const struct aggregate_histogram *h = &s->histogram;
+
+	put_time(object, time);
+	json_put_text(object, "metric", metric_of(s->metric)->name);
+	put_labels(object, s);
+	json_put_count(object, "count", h->count);
+	if (histogram_is_time(s->metric))
+		json_object_set_new(object, "sum_seconds", json_real((double)h->sum / 1e9));
+	else
+		json_put_count(object, "sum", h->sum);
+	put_quantiles(object, s);
+	put_buckets(object, s);
+	json_add_line(t, object);
+}
+
+static void add_accounting(struct text *t, const struct aggregate *a, double time)
+{
+	json_t *object = json_object();
+	json_t *reasons = json_object();
+
+	put_time(object, time);
+	json_put_count(object, "delivered", a->delivered);
+	json_put_count(object, "recorded", a->recorded);
+	json_put_count(object, "unstamped", a->unstamped);
+	json_put_count(object, "lost", aggregate_lost_total(a));
+	for (size_t i = 0; i < AGGREGATE_LOST_REASONS; i++)
+		json_put_count(reasons, metric_lost_reason(i), a->lost[i]);
+	json_object_set_new(object, "lost_reasons", reasons);
+	json_put_count(object, "clock_clamped", a->clamped);
+	json_put_count(object, "series_overflow", a->series_overflow);
+	json_object_set_new(object, "elapsed_seconds", json_real((double)a->elapsed_ns / 1e9));
+	json_object_set_new(object, "alive", json_boolean(a->alive));
+	json_add_line(t, object);
+}
+
+void hist_json_render(struct text *t, const struct aggregate *a, enum grouping by, double time)
+{
+	struct aggregate grouped = {0};
+
+	if (grouping_apply(&grouped, a, by)) {
+		t->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < grouped.series_count; i++)
+		if (grouped.series[i].histogram.count)
+			add_series(t, &grouped.series[i], time);
+	add_accounting(t, a, time);
+	aggregate_fini(&grouped);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* One observed process and the moments at which a face has something to print. */
+#define _GNU_SOURCE
+
+#include "probe/observation.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS 1000000000ull
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t after(uint64_t start_ns, uint64_t ns)
+{
+	return ns > UINT64_MAX - start_ns ? UINT64_MAX : start_ns + ns;
+}
+
+static uint64_t next_tick(const struct observation_plan *plan)
+{
+	return plan->interval_ns ? after(plan->start_ns, plan->interval_ns * (plan->ticks + 1))
+				 : UINT64_MAX;
+}
+
+static uint64_t deadline(const struct observation_plan *plan)
+{
+	return plan->duration_ns ? after(plan->start_ns, plan->duration_ns) : UINT64_MAX;
+}
+
+uint64_t observation_plan_next(const struct observation_plan *plan)
+{
+	uint64_t tick = next_tick(plan);
+	uint64_t end = deadline(plan);
+
+	return tick < end ? tick : end;
+}
+
+unsigned int observation_plan_due(struct observation_plan *plan, uint64_t now_ns)
+{
+	unsigned int events = 0;
+
+	if (next_tick(plan) <= now_ns) {
+		plan->ticks = (now_ns - plan->start_ns) / plan->interval_ns;
+		events |= OBSERVATION_TICK;
+		/* A count is of printed blocks: one tick, one block. */
+		if (plan->count && --plan->count == 0)
+			events |= OBSERVATION_ENOUGH;
+	}
+	if (deadline(plan) <= now_ns)
+		events |= OBSERVATION_ENOUGH;
+	return events;
+}
+
+static int signals_open(struct observation *o, struct error *error)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	o->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (o->signal_fd < 0)
+		return error_set(error, EXIT_KERNEL,
+			"no descriptor for signals (%s); raise the limit with ulimit -n",
+			strerror(errno));
+	return 0;
+}
+
+int observation_open(struct observation *o, const struct arguments *a, struct error *error)
+{
+	const struct session_options options = {
+		.pid = a->pid,
+		.by_actor = a->by == GROUPING_ACTOR,
+		.force_perf = a->force_perf,
+		.max_series = a->max_series,
+		.verbose = a->verbose,
+	};
+	int code;
+
+	memset(o, 0, sizeof(*o));
+	o->signal_fd = -1;
+	code = signals_open(o, error);
+	if (!code)
+		code = session_open(&o->session, &options, error);
+	if (code) {
+		observation_close(o);
+		return code;
+	}
+	o->watch_output = a->command != ARGUMENTS_EXPORT;
+	o->plan = (struct observation_plan){
+		.start_ns = now(),
+		.interval_ns = a->interval_ns,
+		.count = a->count,
+		.duration_ns = a->duration_ns,
+	};
+	return 0;
+}
+
+static unsigned int read_signals(int fd)
+{
+	struct signalfd_siginfo info;
+	unsigned int events = 0;
+
+	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		events |= info.ssi_signo == SIGWINCH ? OBSERVATION_RESIZED : OBSERVATION_STOPPED;
+	return events;
+}
+
+static void wait_until(struct pollfd *set, nfds_t count, uint64_t until_ns)
+{
+	uint64_t now_ns = now();
+	uint64_t left = until_ns > now_ns ? until_ns - now_ns : 0;
+	struct timespec timeout = {
+		.tv_sec = (time_t)(left / SECOND_NS), .tv_nsec = (long)(left % SECOND_NS)};
+
+	if (ppoll(set, count, until_ns == UINT64_MAX ? NULL : &timeout, NULL) < 0)
+		for (nfds_t i = 0; i < count; i++)
+			set[i].revents = 0;
+}
+
+unsigned int observation_wait(struct observation *o)
+{
+	struct pollfd set[] = {
+		{.fd = o->signal_fd, .events = POLLIN},
+		{.fd = session_exit_fd(o->session), .events = POLLIN},
+		{.fd = o->watch_output ? STDOUT_FILENO : -1}, /* errors are always reported */
+	};
+	unsigned int events = 0;
+
+	while (!events) {
+		wait_until(set, 3, observation_plan_next(&o->plan));
+		events = observation_plan_due(&o->plan, now());
+		if (set[0].revents)
+			events |= read_signals(o->signal_fd);
+		if (set[1].revents)
+			events |= OBSERVATION_GONE;
+		if (set[2].revents & POLLERR)
+			events |= OBSERVATION_UNREAD;
+	}
+	return events;
+}
+
+void observation_close(struct observation *o)
+{
+	session_close(o->session);
+	if (o->signal_fd > 0)
+		close(o->signal_fd);
+	o->session = NULL;
+	o->signal_fd = -1;
+}
