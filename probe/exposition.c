@@ -2,7 +2,6 @@
 /* An aggregate in the Prometheus text format 0.0.4. */
 #include "probe/exposition.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,11 +9,15 @@
 #include "probe/histogram.h"
 #include "probe/metric.h"
 
-#define LABELS_MAX 3
-
 struct label {
 	const char *name;
 	const char *value; /* NULL = not used */
+};
+
+/* A classic bound as text; no text = not a classic one. */
+struct bound {
+	char le[24];
+	size_t bytes;
 };
 
 /* One family while it is written; its head is due before the first sample only. */
@@ -22,6 +25,7 @@ struct family {
 	struct text *text;
 	const struct metric *metric;
 	bool begun;
+	struct text scratch; /* what the bucket lines of one series have in common */
 };
 
 static void add_escaped(struct text *t, const char *bytes)
@@ -36,16 +40,21 @@ static void add_escaped(struct text *t, const char *bytes)
 	}
 }
 
+static void add_head(struct family *f)
+{
+	if (!f->begun)
+		text_add(f->text, "# HELP %s %s\n# TYPE %s %s\n", f->metric->name,
+			f->metric->help, f->metric->name, metric_type_name(f->metric->type));
+	f->begun = true;
+}
+
 /* Begins a sample up to the space before its value. The last label may be NULL. */
 static void begin(struct family *f, const char *suffix, const struct label *labels, size_t count)
 {
 	struct text *t = f->text;
 	char between = '{';
 
-	if (!f->begun)
-		text_add(t, "# HELP %s %s\n# TYPE %s %s\n", f->metric->name, f->metric->help,
-			f->metric->name, metric_type_name(f->metric->type));
-	f->begun = true;
+	add_head(f);
 	text_add(t, "%s%s", f->metric->name, suffix);
 	for (size_t i = 0; i < count; i++) {
 		if (!labels[i].value)
@@ -62,7 +71,8 @@ static void add_count(struct family *f, const char *suffix, const struct label *
 	size_t count, uint64_t value)
 {
 	begin(f, suffix, labels, count);
-	text_add(f->text, "%" PRIu64 "\n", value);
+	text_add_count(f->text, value);
+	text_add_char(f->text, '\n', 1);
 }
 
 static void add_time(struct family *f, const char *suffix, const struct label *labels, size_t count,
@@ -75,41 +85,70 @@ static void add_time(struct family *f, const char *suffix, const struct label *l
 
 /* ---- histograms ---- */
 
-static void add_bucket(struct family *f, const struct label *labels, const char *le, uint64_t value)
+/* Bucket lines are nearly all of a page, so that what they share is spelled once per series. */
+static void add_bucket(struct family *f, const char *le, size_t bytes, uint64_t value)
 {
-	struct label all[LABELS_MAX + 1];
+	struct text *t = f->text;
 
-	memcpy(all, labels, 2 * sizeof(*labels));
-	all[2] = (struct label){"le", le};
-	add_count(f, "_bucket", all, 3, value);
+	text_add_bytes(t, f->scratch.bytes, f->scratch.used);
+	text_add_bytes(t, le, bytes);
+	text_add_bytes(t, "\"} ", 3);
+	text_add_count(t, value);
+	text_add_char(t, '\n', 1);
 }
 
-static void add_histogram(struct family *f, const struct aggregate_series *s)
+static void begin_buckets(struct family *f, const struct label *labels)
+{
+	struct text *page = f->text;
+
+	text_clear(&f->scratch);
+	f->text = &f->scratch;
+	begin(f, "_bucket", labels, 2);
+	f->text = page;
+	if (f->scratch.failed)
+		return;
+	/* "name_bucket{a="b"} " or "name_bucket " becomes the same with an open le. */
+	f->scratch.used -= labels[0].value || labels[1].value ? 2 : 1;
+	text_add(&f->scratch, "%cle=\"", labels[0].value || labels[1].value ? ',' : '{');
+}
+
+/* Spells the bound as `le` has it. Returns its length, 0 when memory is gone. */
+static size_t spell_bound(enum aggregate_metric metric, size_t i, char *le, size_t size)
+{
+	struct text text = {0};
+	size_t bytes = 0;
+
+	if (histogram_is_time(metric))
+		text_add_seconds(&text, histogram_bound(metric, i));
+	else
+		text_add_count(&text, histogram_bound(metric, i));
+	if (!text.failed && text.used < size) {
+		memcpy(le, text.bytes, text.used);
+		bytes = text.used;
+	}
+	text_fini(&text);
+	return bytes;
+}
+
+static void add_histogram(struct family *f, const struct aggregate_series *s,
+	const struct bound *bounds)
 {
 	const struct label labels[2] = {{"dispatcher", s->dispatcher}, {"class", s->class_name}};
 	const struct aggregate_histogram *h = &s->histogram;
-	bool time = histogram_is_time(s->metric);
-	size_t bounds = histogram_bounds(s->metric);
-	struct text le = {0};
+	size_t count = histogram_bounds(s->metric);
 	uint64_t total = 0;
 
-	for (size_t i = 0; i < bounds; i++) {
+	add_head(f);
+	begin_buckets(f, labels);
+	for (size_t i = 0; i < count; i++) {
 		total += h->buckets[i];
-		if (!histogram_is_classic(s->metric, i))
-			continue;
-		text_clear(&le);
-		if (time)
-			text_add_seconds(&le, histogram_bound(s->metric, i));
-		else
-			text_add(&le, "%" PRIu64, histogram_bound(s->metric, i));
-		add_bucket(f, labels, le.bytes ? le.bytes : "", total);
+		if (bounds[i].bytes)
+			add_bucket(f, bounds[i].le, bounds[i].bytes, total);
 	}
-	f->text->failed |= le.failed;
-	text_fini(&le);
 	/* The buckets are the truth: +Inf and _count must be one number. */
-	total += h->buckets[bounds];
-	add_bucket(f, labels, "+Inf", total);
-	if (time)
+	total += h->buckets[count];
+	add_bucket(f, "+Inf", 4, total);
+	if (histogram_is_time(s->metric))
 		add_time(f, "_sum", labels, 2, h->sum);
 	else
 		add_count(f, "_sum", labels, 2, h->sum);
@@ -118,9 +157,17 @@ static void add_histogram(struct family *f, const struct aggregate_series *s)
 
 static void add_series(struct family *f, const struct aggregate *a)
 {
+	enum aggregate_metric metric = f->metric->index;
+	struct bound bounds[BOUNDS_COUNT] = {0};
+
+	for (size_t i = 0; i < histogram_bounds(metric); i++)
+		if (histogram_is_classic(metric, i))
+			bounds[i].bytes = spell_bound(metric, i, bounds[i].le, sizeof(bounds[i].le));
 	for (size_t i = 0; i < a->series_count; i++)
-		if (a->series[i].metric == f->metric->index)
-			add_histogram(f, &a->series[i]);
+		if (a->series[i].metric == metric)
+			add_histogram(f, &a->series[i], bounds);
+	f->text->failed |= f->scratch.failed;
+	text_fini(&f->scratch);
 }
 
 /* ---- counters with labels ---- */

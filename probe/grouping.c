@@ -20,10 +20,20 @@ static int order(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
-static int series_order(const void *a, const void *b)
+/* One source series while it is sorted: the labels that stay, borrowed, and its values. */
+struct piece {
+	enum aggregate_metric metric;
+	uint32_t dispatcher_kind;
+	const char *dispatcher;
+	const char *class_name;
+	const char *actor;
+	const struct aggregate_histogram *histogram;
+};
+
+static int piece_order(const void *a, const void *b)
 {
-	const struct aggregate_series *x = a;
-	const struct aggregate_series *y = b;
+	const struct piece *x = a;
+	const struct piece *y = b;
 	int result = (int)x->metric - (int)y->metric;
 
 	if (!result)
@@ -99,52 +109,53 @@ static void copy_head(struct aggregate *out, const struct aggregate *in, bool *f
 	copy_loops(out, in, failed);
 }
 
-/* The labels that stay, borrowed from the source. */
-static struct aggregate_series reduce(const struct aggregate_series *s, enum grouping by)
+static struct piece reduce(const struct aggregate_series *s, enum grouping by)
 {
 	bool keep_class = by == GROUPING_FULL || by == GROUPING_CLASS || by == GROUPING_ACTOR;
 	bool keep_dispatcher = by == GROUPING_FULL || by == GROUPING_DISPATCHER ||
 			       by == GROUPING_ACTOR ||
 			       (by == GROUPING_CLASS && s->metric == AGGREGATE_DELAY);
 
-	return (struct aggregate_series){
+	return (struct piece){
 		.metric = s->metric,
 		.dispatcher = keep_dispatcher ? s->dispatcher : NULL,
+		.dispatcher_kind = keep_dispatcher ? s->dispatcher_kind : 0,
 		.class_name = keep_class ? s->class_name : NULL,
 		.actor = by == GROUPING_ACTOR ? s->actor : NULL,
-		.dispatcher_kind = keep_dispatcher ? s->dispatcher_kind : 0,
+		.histogram = &s->histogram,
 	};
+}
+
+static void append(struct aggregate *out, const struct piece *p, bool *failed)
+{
+	struct aggregate_series *to = &out->series[out->series_count++];
+
+	to->metric = p->metric;
+	to->dispatcher = copy(p->dispatcher, failed);
+	to->dispatcher_kind = p->dispatcher_kind;
+	to->class_name = copy(p->class_name, failed);
+	to->actor = copy(p->actor, failed);
+	to->histogram = *p->histogram;
 }
 
 /* Sorts the source by the labels that stay; equal neighbours become one series. */
 static void merge(struct aggregate *out, const struct aggregate *in, enum grouping by, bool *failed)
 {
-	struct aggregate_series *all = room(in->series_count, sizeof(*all), failed);
+	struct piece *pieces = room(in->series_count, sizeof(*pieces), failed);
 
 	out->series = room(in->series_count, sizeof(*out->series), failed);
-	if (!all || !out->series)
-		goto out;
-	for (size_t i = 0; i < in->series_count; i++) {
-		all[i] = reduce(&in->series[i], by);
-		all[i].histogram = in->series[i].histogram;
-	}
-	qsort(all, in->series_count, sizeof(*all), series_order);
-	for (size_t i = 0; i < in->series_count; i++) {
-		struct aggregate_series *to;
-
-		if (i && series_order(&all[i - 1], &all[i]) == 0) {
+	for (size_t i = 0; i < in->series_count && !*failed; i++)
+		pieces[i] = reduce(&in->series[i], by);
+	if (!*failed && in->series_count)
+		qsort(pieces, in->series_count, sizeof(*pieces), piece_order);
+	for (size_t i = 0; i < in->series_count && !*failed; i++) {
+		if (i && piece_order(&pieces[i - 1], &pieces[i]) == 0)
 			histogram_add(&out->series[out->series_count - 1].histogram,
-				&all[i].histogram);
-			continue;
-		}
-		to = &out->series[out->series_count++];
-		*to = all[i];
-		to->dispatcher = copy(to->dispatcher, failed);
-		to->class_name = copy(to->class_name, failed);
-		to->actor = copy(to->actor, failed);
+				pieces[i].histogram);
+		else
+			append(out, &pieces[i], failed);
 	}
-out:
-	free(all);
+	free(pieces);
 }
 
 int grouping_apply(struct aggregate *out, const struct aggregate *in, enum grouping by)
@@ -162,14 +173,20 @@ int grouping_apply(struct aggregate *out, const struct aggregate *in, enum group
 
 /* ---- differences ---- */
 
+static bool same_series(const struct aggregate_series *a, const struct aggregate_series *b)
+{
+	return a->metric == b->metric && same(a->dispatcher, b->dispatcher) &&
+	       same(a->class_name, b->class_name) && same(a->actor, b->actor);
+}
+
 /* States of one session keep the order of their series nearly always: look there first. */
 static const struct aggregate_series *twin_series(const struct aggregate *before,
 	const struct aggregate_series *s, size_t hint)
 {
-	if (hint < before->series_count && series_order(&before->series[hint], s) == 0)
+	if (hint < before->series_count && same_series(&before->series[hint], s))
 		return &before->series[hint];
 	for (size_t i = 0; i < before->series_count; i++)
-		if (series_order(&before->series[i], s) == 0)
+		if (same_series(&before->series[i], s))
 			return &before->series[i];
 	return NULL;
 }

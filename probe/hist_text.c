@@ -179,7 +179,11 @@ void hist_text_accounting(struct text *t, const struct aggregate *a)
 		text_add(t, "%s%s %" PRIu64, between, metric_lost_reason(i), a->lost[i]);
 		between = ", ";
 	}
-	text_add(t, "%s\n", lost ? ")" : "");
+	text_add(t, "%s", lost ? ")" : "");
+}
+
+static void add_overflow_note(struct text *t, const struct aggregate *a)
+{
 	if (a->series_overflow)
 		text_add(t, "note: %" PRIu64 " records fell into the series __overflow__; raise "
 			    "--max-series\n", a->series_overflow);
@@ -197,6 +201,8 @@ void hist_text_render(struct text *t, const struct aggregate *a, enum grouping b
 	for (enum aggregate_metric metric = AGGREGATE_WAIT; metric <= last; metric++)
 		add_metric(t, &grouped, metric);
 	add_microtask_notes(t, a);
+	add_overflow_note(t, a);
 	hist_text_accounting(t, a);
+	text_add(t, "\n");
 	aggregate_fini(&grouped);
 }

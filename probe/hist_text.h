@@ -11,7 +11,7 @@
  * per group, then the accounting line. GROUPING_FULL prints one histogram per metric. */
 void hist_text_render(struct text *t, const struct aggregate *a, enum grouping by, bool every);
 
-/* "delivered 7 = recorded 6 + unstamped 1 + lost 0", and a warning where that does not hold. */
+/* "delivered 7 = recorded 5 + unstamped 1 + lost 1 (copy 1)", without a newline. */
 void hist_text_accounting(struct text *t, const struct aggregate *a);
 
 #endif

@@ -136,7 +136,7 @@ unsigned int observation_wait(struct observation *o)
 {
 	struct pollfd set[] = {
 		{.fd = o->signal_fd, .events = POLLIN},
-		{.fd = session_exit_fd(o->session), .events = POLLIN},
+		{.fd = o->gone ? -1 : session_exit_fd(o->session), .events = POLLIN},
 		{.fd = o->watch_output ? STDOUT_FILENO : -1}, /* errors are always reported */
 	};
 	unsigned int events = 0;
@@ -146,6 +146,7 @@ unsigned int observation_wait(struct observation *o)
 		events = observation_plan_due(&o->plan, now());
 		if (set[0].revents)
 			events |= read_signals(o->signal_fd);
+		o->gone |= set[1].revents != 0;
 		if (set[1].revents)
 			events |= OBSERVATION_GONE;
 		if (set[2].revents & POLLERR)

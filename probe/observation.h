@@ -35,6 +35,7 @@ struct observation {
 	struct observation_plan plan;
 	int signal_fd;
 	bool watch_output;
+	bool gone; /* the target's end was reported, once */
 };
 
 /* Events due at `now_ns`, 0 if none; missed ticks count as one. */

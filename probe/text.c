@@ -72,6 +72,18 @@ void text_add_char(struct text *t, char c, unsigned int times)
 		text_add_bytes(t, &c, 1);
 }
 
+void text_add_count(struct text *t, uint64_t value)
+{
+	char digits[20];
+	size_t first = sizeof(digits);
+
+	do {
+		digits[--first] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	text_add_bytes(t, digits + first, sizeof(digits) - first);
+}
+
 /* Three significant digits without trailing zeros; the caller keeps value below 999.5. */
 static void add_short(struct text *t, double value, const char *unit)
 {

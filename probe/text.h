@@ -23,6 +23,9 @@ void text_add(struct text *t, const char *format, ...) __attribute__((format(pri
 void text_add_bytes(struct text *t, const char *bytes, size_t count);
 void text_add_char(struct text *t, char c, unsigned int times);
 
+/* A whole number in decimal. */
+void text_add_count(struct text *t, uint64_t value);
+
 /* "854 ns", "1.23 us", "45.6 ms", "7 s": three significant digits. */
 void text_add_ns(struct text *t, double ns);
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* actorprobe: reads the command line, runs one command, turns its error into one sentence. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "probe/command.h"
+
+static int command_help(const struct arguments *a, struct error *error)
+{
+	arguments_help();
+	return 0;
+}
+
+static int command_version(const struct arguments *a, struct error *error)
+{
+	puts("actorprobe " ACTORPROBE_VERSION);
+	return 0;
+}
+
+static int (*const commands[])(const struct arguments *a, struct error *error) = {
+	[ARGUMENTS_LIVE] = command_live,
+	[ARGUMENTS_LIST] = command_list,
+	[ARGUMENTS_HIST] = command_hist,
+	[ARGUMENTS_EXPORT] = command_export,
+	[ARGUMENTS_DOCTOR] = command_doctor,
+	[ARGUMENTS_HELP] = command_help,
+	[ARGUMENTS_VERSION] = command_version,
+};
+
+/* A descriptor that is closed would be given to the next file that is opened. */
+static int check_output(struct error *error)
+{
+	if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
+		return error_set(error, EXIT_USAGE,
+			"standard output is closed; redirect it to a file or to /dev/null");
+	return 0;
+}
+
+static int flush(struct error *error)
+{
+	if (fflush(stdout) == 0)
+		return 0;
+	return error_set(error, EXIT_USAGE,
+		"the output cannot be written; keep its reader open and its disk from filling up");
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments arguments;
+	struct error error = {0};
+	int code;
+
+	signal(SIGPIPE, SIG_IGN);
+	code = check_output(&error);
+	if (!code)
+		code = arguments_parse(&arguments, argc, argv, &error);
+	if (!code)
+		code = commands[arguments.command](&arguments, &error);
+	if (!code)
+		code = flush(&error);
+	if (error.text[0])
+		error_report(&error);
+	return code;
+}

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# The collector: all but main in an archive, which the tests link too, and the program.
+
+PROBE_SOURCES := $(sort $(wildcard probe/*.c))
+PROBE_HEADERS := $(wildcard probe/*.h) runtime/abi.h $(B)/bpf/bounds.h
+PROBE_OBJECTS := $(PROBE_SOURCES:%.c=$(B)/%.o)
+PROBE_ARCHIVE := $(B)/probe/libprobe.a
+PROBE_LIBS    := -lbpf -lelf -lz -lmicrohttpd -ljansson -lm -pthread
+
+TARGETS += $(B)/actorprobe
+
+$(B)/probe/%.o: probe/%.c $(PROBE_HEADERS) probe/rules.mk
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -DACTORPROBE_VERSION='"$(VERSION)"' -c -o $@ $<
+
+# Only who loads the programs waits for the skeleton.
+PROBE_LOADERS := $(shell grep -l 'skel\.h"' $(PROBE_SOURCES) /dev/null)
+$(PROBE_LOADERS:%.c=$(B)/%.o): $(BPF_SKELETON)
+
+$(PROBE_ARCHIVE): $(filter-out $(B)/probe/main.o,$(PROBE_OBJECTS))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(B)/actorprobe: $(B)/probe/main.o $(PROBE_ARCHIVE)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(PROBE_LIBS)
