@@ -16,7 +16,7 @@
 #define EVERY_COMMAND UINT32_MAX
 
 #define DEFAULT_MAX_SERIES 1000
-#define LAST_MAX_SERIES    100000
+#define LAST_MAX_SERIES	   100000
 
 enum long_only {
 	KEY_BY = 256,
@@ -58,8 +58,8 @@ static const struct argp_option options[] = {
 	{"by", KEY_BY, "LABEL", 0, "hist: group by dispatcher, class or actor", 0},
 	{"json", 'j', 0, 0, "one JSON object per line", 0},
 	{"timestamp", 'T', 0, 0, "print the time of day above each block", 0},
-	{"listen", KEY_LISTEN, "ADDR[:PORT]", 0,
-		"export: where to serve (default 127.0.0.1:9464)", 0},
+	{"listen", KEY_LISTEN, "ADDR[:PORT]", 0, "export: where to serve (default 127.0.0.1:9464)",
+		0},
 	{"max-series", KEY_MAX_SERIES, "N", 0, "cap on label sets per metric (default 1000)", 0},
 	{"mode", KEY_MODE, "MODE", 0, "trace, the only mode of this version", 0},
 	{"perf-events", KEY_PERF, 0, 0, "attach by perf events, not by uprobe_multi", 0},
@@ -133,7 +133,8 @@ static int parse_pid(struct parse *p, const char *value)
 	uint64_t pid;
 
 	if (number_parse_whole(value, 1, INT32_MAX, &pid))
-		return refuse(p, "bad process id '%s'; give the number that `actorprobe list` prints",
+		return refuse(p,
+			"bad process id '%s'; give the number that `actorprobe list` prints",
 			value);
 	p->arguments->pid = (pid_t)pid;
 	return 0;
@@ -198,14 +199,18 @@ static int parse_positional(struct parse *p, const char *value)
 		return 0;
 	p->positionals++;
 	if (p->positionals == 1 && !p->command_given && (value[0] < '0' || value[0] > '9'))
-		return refuse(p, "unknown command '%s'; use list, hist, export or doctor, or only "
-				 "-p PID for the live view", value);
+		return refuse(p,
+			"unknown command '%s'; use list, hist, export or doctor, or only "
+			"-p PID for the live view",
+			value);
 	if (p->positionals == 1 && number_parse_seconds(value, &a->interval_ns))
-		return refuse(p, "bad interval '%s'; give seconds from 0.01 on, like 1 or 0.5", value);
+		return refuse(
+			p, "bad interval '%s'; give seconds from 0.01 on, like 1 or 0.5", value);
 	if (p->positionals == 2 && number_parse_whole(value, 1, UINT32_MAX, &a->count))
 		return refuse(p, "bad count '%s'; give a whole number from 1 on", value);
 	if (p->positionals > 2)
-		return refuse(p, "one argument too many: '%s'; give interval and count only", value);
+		return refuse(
+			p, "one argument too many: '%s'; give interval and count only", value);
 	return 0;
 }
 
@@ -264,8 +269,8 @@ static int parse_value(struct parse *p, int key, char *value, const struct argp_
 		return parse_pid(p, value);
 	case 'd':
 		if (number_parse_seconds(value, &a->duration_ns))
-			return refuse(p, "bad duration '%s'; give seconds from 0.01 on, like 10",
-				value);
+			return refuse(
+				p, "bad duration '%s'; give seconds from 0.01 on, like 10", value);
 		return 0;
 	case KEY_BY:
 		return parse_by(p, value);
@@ -275,8 +280,10 @@ static int parse_value(struct parse *p, int key, char *value, const struct argp_
 		return parse_max_series(p, value);
 	case KEY_LISTEN:
 		if (number_parse_address(value, &a->listen))
-			return refuse(p, "bad address '%s'; give a numeric one like 127.0.0.1:9464 "
-					 "or [::1]:9464", value);
+			return refuse(p,
+				"bad address '%s'; give a numeric one like 127.0.0.1:9464 "
+				"or [::1]:9464",
+				value);
 		return 0;
 	case ARGP_KEY_ARG:
 		return parse_positional(p, value);
@@ -339,14 +346,17 @@ static int check(struct parse *p)
 		if (was_given(p, scopes[i].key) && !(scopes[i].commands & bit))
 			return error_set(p->error, EXIT_USAGE,
 				"option '--%s' means nothing to '%s'; see actorprobe --help",
-				options[option_index(scopes[i].key)].name, command_name(a->command));
+				options[option_index(scopes[i].key)].name,
+				command_name(a->command));
 	if (p->positionals && !(bit & PRINTING))
 		return error_set(p->error, EXIT_USAGE,
-			"'%s' takes no interval; interval and count belong to hist and the live view",
+			"'%s' takes no interval; interval and count belong to hist and the live "
+			"view",
 			command_name(a->command));
 	if ((bit & OBSERVING) && !a->pid)
 		return error_set(p->error, EXIT_USAGE,
-			"which process? give -p PID; `actorprobe list` prints those that can be observed");
+			"which process? give -p PID; `actorprobe list` prints those that can be "
+			"observed");
 	return 0;
 }
 

@@ -25,14 +25,14 @@ struct arguments {
 	enum arguments_command command;
 	pid_t pid;
 	uint64_t interval_ns; /* 0 = none given */
-	uint64_t count;       /* 0 = without end */
+	uint64_t count;	      /* 0 = without end */
 	uint64_t duration_ns; /* 0 = until the target's end or a signal */
 	bool json;
 	bool timestamps;
 	bool verbose;
 	bool force_perf;
 	uint32_t max_series;
-	enum grouping by;     /* GROUPING_FULL = none given */
+	enum grouping by; /* GROUPING_FULL = none given */
 	struct number_address listen;
 };
 

@@ -65,7 +65,8 @@ static void wait_for_end(struct observation *o, const struct arguments *a)
 		events = observation_wait(o);
 		if (events & OBSERVATION_GONE)
 			fprintf(stderr,
-				"actorprobe: process %d has ended; its last state is served until ^C\n",
+				"actorprobe: process %d has ended; its last state is served until "
+				"^C\n",
 				(int)a->pid);
 	}
 }

@@ -50,14 +50,17 @@ static void add_row(struct text *t, const struct target_entry *e)
 	text_add_left(t, e->command ? e->command : "-", 16);
 	text_add(t, " %5" PRIu32 " %9" PRIu64 " %6" PRIu32 "  ", e->loops, e->actors, e->probes);
 	text_add_left(t, e->systems && *e->systems ? e->systems : "-", 16);
-	text_add(t, " %s\n", e->attachable ? (e->exe ? e->exe : "-")
-				   : e->reason && *e->reason ? e->reason : "cannot be observed");
+	text_add(t, " %s\n",
+		e->attachable		  ? (e->exe ? e->exe : "-")
+		: e->reason && *e->reason ? e->reason
+					  : "cannot be observed");
 }
 
 static void render(struct text *t, const struct target_list *list, bool json)
 {
 	if (!json && list->count)
-		text_add(t, "    PID COMMAND          LOOPS    ACTORS PROBES  SYSTEMS          PROGRAM\n");
+		text_add(t, "    PID COMMAND          LOOPS    ACTORS PROBES  SYSTEMS          "
+			    "PROGRAM\n");
 	for (size_t i = 0; i < list->count; i++) {
 		if (json)
 			add_object(t, &list->entries[i]);
@@ -72,7 +75,8 @@ static void explain(const struct target_list *list)
 	if (!list->count)
 		fprintf(stderr, "actorprobe: no process carries libactor\n");
 	if (list->unreadable)
-		fprintf(stderr, "actorprobe: %zu processes may not be read; run as root to see them\n",
+		fprintf(stderr,
+			"actorprobe: %zu processes may not be read; run as root to see them\n",
 			list->unreadable);
 }
 

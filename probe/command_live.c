@@ -84,8 +84,8 @@ static int print_frame(struct report *r, struct screen *s, const struct aggregat
 }
 
 /* A frame of the interval since the last one. */
-static int print_recent(struct report *r, struct screen *s, const struct arguments *a,
-	struct error *error)
+static int print_recent(
+	struct report *r, struct screen *s, const struct arguments *a, struct error *error)
 {
 	struct aggregate recent = {0};
 	int code = report_read(r, error);
@@ -112,6 +112,7 @@ static int screen_leave(struct report *r, struct screen *s, const struct argumen
 	if (was_entered)
 		text_add(&r->text, SCREEN_LEAVE);
 	s->terminal = false;
+	s->style.columns = 0;
 	if (!code)
 		code = print_frame(r, s, &r->now, a, error);
 	else

@@ -43,8 +43,8 @@ static void add_escaped(struct text *t, const char *bytes)
 static void add_head(struct family *f)
 {
 	if (!f->begun)
-		text_add(f->text, "# HELP %s %s\n# TYPE %s %s\n", f->metric->name,
-			f->metric->help, f->metric->name, metric_type_name(f->metric->type));
+		text_add(f->text, "# HELP %s %s\n# TYPE %s %s\n", f->metric->name, f->metric->help,
+			f->metric->name, metric_type_name(f->metric->type));
 	f->begun = true;
 }
 
@@ -75,8 +75,8 @@ static void add_count(struct family *f, const char *suffix, const struct label *
 	text_add_char(f->text, '\n', 1);
 }
 
-static void add_time(struct family *f, const char *suffix, const struct label *labels, size_t count,
-	uint64_t ns)
+static void add_time(
+	struct family *f, const char *suffix, const struct label *labels, size_t count, uint64_t ns)
 {
 	begin(f, suffix, labels, count);
 	text_add_seconds(f->text, ns);
@@ -130,8 +130,8 @@ static size_t spell_bound(enum aggregate_metric metric, size_t i, char *le, size
 	return bytes;
 }
 
-static void add_histogram(struct family *f, const struct aggregate_series *s,
-	const struct bound *bounds)
+static void add_histogram(
+	struct family *f, const struct aggregate_series *s, const struct bound *bounds)
 {
 	const struct label labels[2] = {{"dispatcher", s->dispatcher}, {"class", s->class_name}};
 	const struct aggregate_histogram *h = &s->histogram;
@@ -162,7 +162,8 @@ static void add_series(struct family *f, const struct aggregate *a)
 
 	for (size_t i = 0; i < histogram_bounds(metric); i++)
 		if (histogram_is_classic(metric, i))
-			bounds[i].bytes = spell_bound(metric, i, bounds[i].le, sizeof(bounds[i].le));
+			bounds[i].bytes =
+				spell_bound(metric, i, bounds[i].le, sizeof(bounds[i].le));
 	for (size_t i = 0; i < a->series_count; i++)
 		if (a->series[i].metric == metric)
 			add_histogram(f, &a->series[i], bounds);
@@ -205,8 +206,8 @@ static void add_counters(struct family *f, const struct aggregate *a)
 		}
 		if (!earlier)
 			add_count(f, "", labels, 3,
-				grouping_counted(a, c->family, labels[0].value,
-					labels[1].value, labels[2].value));
+				grouping_counted(a, c->family, labels[0].value, labels[1].value,
+					labels[2].value));
 	}
 }
 
@@ -263,8 +264,8 @@ static void add_target(struct family *f, const struct aggregate *a)
 	add_count(f, "", labels, 2, 1);
 }
 
-static void add_family(struct family *f, const struct aggregate *a,
-	const struct exposition_self *self)
+static void add_family(
+	struct family *f, const struct aggregate *a, const struct exposition_self *self)
 {
 	const struct label version = {"version", self->version};
 
@@ -300,7 +301,8 @@ static void add_family(struct family *f, const struct aggregate *a,
 	}
 }
 
-void exposition_render(struct text *t, const struct aggregate *a, const struct exposition_self *self)
+void exposition_render(
+	struct text *t, const struct aggregate *a, const struct exposition_self *self)
 {
 	struct aggregate grouped = {0};
 

@@ -17,6 +17,7 @@ struct exposition_self {
 
 /* Appends every family of the table `metrics` that has a sample. Histograms have the classic
  * buckets of the 1-2-5 ladder; `le` is spelled as the shortest decimal, always the same. */
-void exposition_render(struct text *t, const struct aggregate *a, const struct exposition_self *self);
+void exposition_render(
+	struct text *t, const struct aggregate *a, const struct exposition_self *self);
 
 #endif

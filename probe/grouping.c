@@ -150,8 +150,8 @@ static void merge(struct aggregate *out, const struct aggregate *in, enum groupi
 		qsort(pieces, in->series_count, sizeof(*pieces), piece_order);
 	for (size_t i = 0; i < in->series_count && !*failed; i++) {
 		if (i && piece_order(&pieces[i - 1], &pieces[i]) == 0)
-			histogram_add(&out->series[out->series_count - 1].histogram,
-				pieces[i].histogram);
+			histogram_add(
+				&out->series[out->series_count - 1].histogram, pieces[i].histogram);
 		else
 			append(out, &pieces[i], failed);
 	}
@@ -180,8 +180,8 @@ static bool same_series(const struct aggregate_series *a, const struct aggregate
 }
 
 /* States of one session keep the order of their series nearly always: look there first. */
-static const struct aggregate_series *twin_series(const struct aggregate *before,
-	const struct aggregate_series *s, size_t hint)
+static const struct aggregate_series *twin_series(
+	const struct aggregate *before, const struct aggregate_series *s, size_t hint)
 {
 	if (hint < before->series_count && same_series(&before->series[hint], s))
 		return &before->series[hint];
@@ -230,8 +230,8 @@ static void subtract_loops(struct aggregate *out, const struct aggregate *before
 			}
 }
 
-int grouping_subtract(struct aggregate *out, const struct aggregate *now,
-	const struct aggregate *before)
+int grouping_subtract(
+	struct aggregate *out, const struct aggregate *now, const struct aggregate *before)
 {
 	int result = grouping_apply(out, now, now->by_actor ? GROUPING_ACTOR : GROUPING_FULL);
 
@@ -258,8 +258,8 @@ static bool matches(const char *wanted, const char *label)
 	return !wanted || same(wanted, label);
 }
 
-const struct aggregate_series *grouping_find(const struct aggregate *a, enum aggregate_metric metric,
-	const char *dispatcher, const char *class_name)
+const struct aggregate_series *grouping_find(const struct aggregate *a,
+	enum aggregate_metric metric, const char *dispatcher, const char *class_name)
 {
 	for (size_t i = 0; i < a->series_count; i++) {
 		const struct aggregate_series *s = &a->series[i];

@@ -54,8 +54,7 @@ static void put_buckets(json_t *object, const struct aggregate_series *s)
 		json_t *bound = value_of((double)histogram_bound(s->metric, i), s->metric);
 
 		below += h->buckets[i];
-		json_array_append_new(buckets,
-			json_pack("[oI]", bound, (json_int_t)below));
+		json_array_append_new(buckets, json_pack("[oI]", bound, (json_int_t)below));
 	}
 	json_array_append_new(buckets, json_pack("[nI]", (json_int_t)h->count));
 	json_object_set_new(object, "buckets", buckets);

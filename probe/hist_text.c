@@ -33,8 +33,8 @@ static void add_value(struct text *t, double value, enum aggregate_metric metric
 }
 
 /* Sums buckets up to each bound that ends a row; empty rows at both ends are left out. */
-static void rows_fill(struct rows *r, const struct aggregate_histogram *h,
-	enum aggregate_metric metric)
+static void rows_fill(
+	struct rows *r, const struct aggregate_histogram *h, enum aggregate_metric metric)
 {
 	size_t bounds = histogram_bounds(metric);
 	size_t used = 0;
@@ -58,8 +58,8 @@ static void rows_fill(struct rows *r, const struct aggregate_histogram *h,
 	r->count = used;
 }
 
-static void add_row(struct text *t, const struct row *r, uint64_t highest,
-	enum aggregate_metric metric)
+static void add_row(
+	struct text *t, const struct row *r, uint64_t highest, enum aggregate_metric metric)
 {
 	struct text range = {0};
 	unsigned int stars = (unsigned int)((double)r->count / (double)highest * BAR_COLUMNS);
@@ -80,8 +80,8 @@ static void add_row(struct text *t, const struct row *r, uint64_t highest,
 	text_fini(&range);
 }
 
-static void add_summary(struct text *t, const struct aggregate_histogram *h,
-	enum aggregate_metric metric)
+static void add_summary(
+	struct text *t, const struct aggregate_histogram *h, enum aggregate_metric metric)
 {
 	static const struct {
 		const char *name;
@@ -103,8 +103,7 @@ static void add_labels(struct text *t, const struct aggregate_series *s)
 	const struct {
 		const char *name;
 		const char *value;
-	} labels[] = {
-		{"dispatcher", s->dispatcher}, {"class", s->class_name}, {"actor", s->actor}};
+	} labels[] = {{"dispatcher", s->dispatcher}, {"class", s->class_name}, {"actor", s->actor}};
 	const char *between = ": ";
 
 	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
@@ -130,7 +129,8 @@ static void add_series(struct text *t, const struct aggregate_series *s)
 }
 
 /* One metric in all its groups; says so when there is nothing, so that silence means nothing. */
-static void add_metric(struct text *t, const struct aggregate *grouped, enum aggregate_metric metric)
+static void add_metric(
+	struct text *t, const struct aggregate *grouped, enum aggregate_metric metric)
 {
 	bool any = false;
 
@@ -160,7 +160,8 @@ static void add_microtask_notes(struct text *t, const struct aggregate *a)
 			continue;
 		last = s->dispatcher;
 		text_add(t,
-			"note: dispatcher %s is of the kind microtask and never gives the loop back; "
+			"note: dispatcher %s is of the kind microtask and never gives the loop "
+			"back; "
 			"its low queue delay proves no headroom\n",
 			last);
 	}
@@ -171,8 +172,10 @@ void hist_text_accounting(struct text *t, const struct aggregate *a)
 	uint64_t lost = aggregate_lost_total(a);
 	const char *between = " (";
 
-	text_add(t, "delivered %" PRIu64 " = recorded %" PRIu64 " + unstamped %" PRIu64
-		    " + lost %" PRIu64, a->delivered, a->recorded, a->unstamped, lost);
+	text_add(t,
+		"delivered %" PRIu64 " = recorded %" PRIu64 " + unstamped %" PRIu64
+		" + lost %" PRIu64,
+		a->delivered, a->recorded, a->unstamped, lost);
 	for (size_t i = 0; i < AGGREGATE_LOST_REASONS && lost; i++) {
 		if (!a->lost[i])
 			continue;
@@ -185,8 +188,10 @@ void hist_text_accounting(struct text *t, const struct aggregate *a)
 static void add_overflow_note(struct text *t, const struct aggregate *a)
 {
 	if (a->series_overflow)
-		text_add(t, "note: %" PRIu64 " records fell into the series __overflow__; raise "
-			    "--max-series\n", a->series_overflow);
+		text_add(t,
+			"note: %" PRIu64 " records fell into the series __overflow__; raise "
+			"--max-series\n",
+			a->series_overflow);
 }
 
 void hist_text_render(struct text *t, const struct aggregate *a, enum grouping by, bool every)

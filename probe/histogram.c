@@ -98,8 +98,8 @@ static double interpolate(double lower, double upper, double share, bool time)
 }
 
 /* Values of one bucket lie above the bound before it and not above its own bound or the maximum. */
-static double inside(const struct aggregate_histogram *h, enum aggregate_metric metric, size_t i,
-	double share)
+static double inside(
+	const struct aggregate_histogram *h, enum aggregate_metric metric, size_t i, double share)
 {
 	double lower = i ? (double)histogram_bound(metric, i - 1) : 0;
 	double upper = (double)h->max;
@@ -111,8 +111,8 @@ static double inside(const struct aggregate_histogram *h, enum aggregate_metric 
 	return interpolate(lower, upper, share, histogram_is_time(metric));
 }
 
-double histogram_quantile(const struct aggregate_histogram *h, enum aggregate_metric metric,
-	double q)
+double histogram_quantile(
+	const struct aggregate_histogram *h, enum aggregate_metric metric, double q)
 {
 	size_t bounds = histogram_bounds(metric);
 	uint64_t total = 0;
@@ -125,8 +125,7 @@ double histogram_quantile(const struct aggregate_histogram *h, enum aggregate_me
 	rank = fmax(1, ceil(q * (double)total));
 	for (size_t i = 0; i <= bounds && total; i++) {
 		if ((double)(below + h->buckets[i]) >= rank)
-			return inside(h, metric, i,
-				(rank - (double)below) / (double)h->buckets[i]);
+			return inside(h, metric, i, (rank - (double)below) / (double)h->buckets[i]);
 		below += h->buckets[i];
 	}
 	return 0;

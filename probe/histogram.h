@@ -32,7 +32,7 @@ void histogram_subtract(struct aggregate_histogram *h, const struct aggregate_hi
 /* The value that a share q of 0 ... 1 of all values does not exceed, in the metric's unit, 0 when
  * nothing was counted. Inside a bucket times are interpolated geometrically, so that the error
  * stays below one exponential bucket (9 %); never above the maximum. */
-double histogram_quantile(const struct aggregate_histogram *h, enum aggregate_metric metric,
-	double q);
+double histogram_quantile(
+	const struct aggregate_histogram *h, enum aggregate_metric metric, double q);
 
 #endif

@@ -13,8 +13,8 @@ void json_put_text(json_t *object, const char *key, const char *text)
 
 void json_put_count(json_t *object, const char *key, uint64_t value)
 {
-	json_object_set_new(object, key,
-		json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value));
+	json_object_set_new(
+		object, key, json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value));
 }
 
 /* 15 digits spell every bound and every time exactly, and as short as it can be. */

@@ -11,8 +11,10 @@
 #include "probe/histogram.h"
 #include "runtime/abi.h"
 
-#define NAME_COLUMNS  20
-#define VALUE_COLUMNS 10
+/* The widest table takes 80 columns: a name, a kind, six values, a space before each. */
+#define NAME_COLUMNS  16
+#define KIND_COLUMNS  9
+#define VALUE_COLUMNS 8
 
 struct frame {
 	struct text *text;
@@ -61,8 +63,8 @@ static void put_name(struct frame *f, const char *name)
 static void end_cell(struct frame *f)
 {
 	text_add_char(&f->line, ' ', 1);
-	text_add_right(&f->line, f->cell.bytes && f->cell.used ? f->cell.bytes : "-",
-		VALUE_COLUMNS);
+	text_add_right(
+		&f->line, f->cell.bytes && f->cell.used ? f->cell.bytes : "-", VALUE_COLUMNS);
 	text_clear(&f->cell);
 }
 
@@ -95,9 +97,14 @@ static void put_quantile(struct frame *f, const struct aggregate_series *s, doub
 	end_cell(f);
 }
 
-static void put_headings(struct frame *f, const char *name, const char *const *headings)
+static void put_kind(struct frame *f, const char *kind)
 {
-	put_name(f, name);
+	text_add_char(&f->line, ' ', 1);
+	text_add_left(&f->line, kind, KIND_COLUMNS);
+}
+
+static void put_headings(struct frame *f, const char *const *headings)
+{
 	for (; *headings; headings++)
 		put_text(f, *headings);
 	end_line(f, true);
@@ -118,16 +125,14 @@ static const char *kind_name(uint32_t kind)
 	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "-";
 }
 
-static void add_dispatcher(struct frame *f, const struct aggregate *grouped,
-	const struct aggregate_series *turn)
+static void add_dispatcher(
+	struct frame *f, const struct aggregate *grouped, const struct aggregate_series *turn)
 {
 	const char *name = turn->dispatcher;
-	const struct aggregate_series *delay =
-		grouping_find(grouped, AGGREGATE_DELAY, name, NULL);
+	const struct aggregate_series *delay = grouping_find(grouped, AGGREGATE_DELAY, name, NULL);
 
 	put_name(f, name);
-	put_text(f, kind_name(turn->dispatcher_kind ? turn->dispatcher_kind
-						    : delay ? delay->dispatcher_kind : 0));
+	put_kind(f, kind_name(turn->dispatcher_kind));
 	put_rate(f, turn->histogram.count);
 	put_quantile(f, delay, 0.5);
 	put_quantile(f, delay, 0.99);
@@ -139,12 +144,14 @@ static void add_dispatcher(struct frame *f, const struct aggregate *grouped,
 
 static void add_dispatchers(struct frame *f, const struct aggregate *recent)
 {
-	static const char *const headings[] = {"KIND", "TURNS/S", "DELAY P50", "P99", "MAX",
-		"BUDGET/S", "IDLE/S", NULL};
+	static const char *const headings[] = {
+		"TURNS/S", "DELAY50", "DELAY99", "MAX", "BUDGET/S", "IDLE/S", NULL};
 	struct aggregate grouped = {0};
 
 	f->text->failed |= grouping_apply(&grouped, recent, GROUPING_DISPATCHER) != 0;
-	put_headings(f, "DISPATCHER", headings);
+	put_name(f, "DISPATCHER");
+	put_kind(f, "KIND");
+	put_headings(f, headings);
 	for (size_t i = 0; i < grouped.series_count; i++)
 		if (grouped.series[i].metric == AGGREGATE_TURN)
 			add_dispatcher(f, &grouped, &grouped.series[i]);
@@ -180,8 +187,8 @@ static int by_time(const void *a, const void *b)
 
 static void add_classes(struct frame *f, const struct aggregate *recent)
 {
-	static const char *const headings[] = {"MSG/S", "WAIT P50", "P99", "HANDLER P50", "P99",
-		"DEPTH P99", NULL};
+	static const char *const headings[] = {
+		"MSG/S", "WAIT50", "WAIT99", "RUN50", "RUN99", "DEPTH99", NULL};
 	struct aggregate grouped = {0};
 	const struct aggregate_series **rows;
 	size_t count = 0;
@@ -194,7 +201,8 @@ static void add_classes(struct frame *f, const struct aggregate *recent)
 			rows[count++] = &grouped.series[i];
 	if (count)
 		qsort(rows, count, sizeof(*rows), by_time);
-	put_headings(f, "CLASS", headings);
+	put_name(f, "CLASS");
+	put_headings(f, headings);
 	for (size_t i = 0; i < count; i++)
 		add_class(f, &grouped, rows[i]->class_name);
 	end_line(f, false);
@@ -206,7 +214,8 @@ static void add_loops(struct frame *f, const struct aggregate *recent)
 {
 	static const char *const headings[] = {"THREAD", "MSG/S", "OPEN FOR", NULL};
 
-	put_headings(f, "LOOP", headings);
+	put_name(f, "LOOP");
+	put_headings(f, headings);
 	for (size_t i = 0; i < recent->loop_count; i++) {
 		const struct aggregate_loop *l = &recent->loops[i];
 
@@ -232,7 +241,7 @@ static void add_header(struct frame *f, const struct aggregate *now, const struc
 		now->command ? now->command : "-", now->mode ? now->mode : "-");
 	text_add_ns(&f->line, (double)now->elapsed_ns);
 	text_add(&f->line, "%s, ", now->alive ? "" : ", ended");
-	put_rate(f, recent->delivered);
+	text_add_number(&f->line, f->seconds > 0 ? (double)recent->delivered / f->seconds : 0);
 	text_add(&f->line, " msg/s");
 	end_line(f, true);
 	hist_text_accounting(&f->line, now);
@@ -243,8 +252,7 @@ static void add_header(struct frame *f, const struct aggregate *now, const struc
 void live_view_render(struct text *t, const struct aggregate *now, const struct aggregate *recent,
 	const struct live_view_style *style)
 {
-	struct frame f = {
-		.text = t, .style = style, .seconds = (double)recent->elapsed_ns / 1e9};
+	struct frame f = {.text = t, .style = style, .seconds = (double)recent->elapsed_ns / 1e9};
 
 	add_header(&f, now, recent);
 	add_dispatchers(&f, recent);

@@ -8,7 +8,7 @@
 
 struct live_view_style {
 	unsigned int columns; /* lines are cut to this, 0 = never */
-	bool colour;          /* headings in bold */
+	bool colour;	      /* headings in bold */
 };
 
 /* Appends a frame: `now` is the state of the session, `recent` what happened in the last interval

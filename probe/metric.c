@@ -3,11 +3,17 @@
 #include "probe/metric.h"
 
 #define HISTOGRAM(name, index, title, labels, unit, help)                                          \
-	{name, title, METRIC_HISTOGRAM, METRIC_SERIES, index, labels, unit, help}
+	{                                                                                          \
+		name, title, METRIC_HISTOGRAM, METRIC_SERIES, index, labels, unit, help            \
+	}
 #define COUNTER(name, source, index, labels, unit, help)                                           \
-	{name, 0, METRIC_COUNTER, source, index, labels, unit, help}
+	{                                                                                          \
+		name, 0, METRIC_COUNTER, source, index, labels, unit, help                         \
+	}
 #define GAUGE(name, source, labels, unit, help)                                                    \
-	{name, 0, METRIC_GAUGE, source, 0, labels, unit, help}
+	{                                                                                          \
+		name, 0, METRIC_GAUGE, source, 0, labels, unit, help                               \
+	}
 
 const struct metric metrics[] = {
 	HISTOGRAM("actor_mailbox_wait_seconds", AGGREGATE_WAIT, "mailbox wait", "dispatcher,class",
@@ -18,7 +24,8 @@ const struct metric metrics[] = {
 		"dispatcher", "seconds",
 		"Time from asking for a turn until its first instruction, once per turn."),
 	HISTOGRAM("actor_mailbox_depth", AGGREGATE_DEPTH, "mailbox depth", "dispatcher,class",
-		"messages", "Messages in the mailbox at each delivery, the delivered one included."),
+		"messages",
+		"Messages in the mailbox at each delivery, the delivered one included."),
 	HISTOGRAM("actor_turn_seconds", AGGREGATE_TURN, "turn time", "dispatcher,class", "seconds",
 		"Duration of one turn of one actor."),
 	HISTOGRAM("actor_turn_messages", AGGREGATE_TURN_MESSAGES, "messages per turn",

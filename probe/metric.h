@@ -13,7 +13,7 @@ enum metric_type {
 
 /* Where the value of a family comes from. */
 enum metric_source {
-	METRIC_SERIES,    /* aggregate.series[] of metric `index` */
+	METRIC_SERIES,	  /* aggregate.series[] of metric `index` */
 	METRIC_COUNTERS,  /* aggregate.counters[] of family `index` */
 	METRIC_TURN_OPEN, /* aggregate.loops[] */
 	METRIC_ATTACHED,
@@ -31,7 +31,7 @@ enum metric_source {
 
 struct metric {
 	const char *name;
-	const char *title;  /* for people; histograms only */
+	const char *title; /* for people; histograms only */
 	enum metric_type type;
 	enum metric_source source;
 	unsigned int index;

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define SECOND_NS  1000000000ull
-#define LONGEST_NS (366ull * 86400 * SECOND_NS)
+#define SECOND_NS   1000000000ull
+#define LONGEST_NS  (366ull * 86400 * SECOND_NS)
 #define SHORTEST_NS 10000000ull
 
 static int is_digit(char c)
@@ -15,7 +15,8 @@ static int is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Reads digits up to the first other character; saturates, so that the caller sees a range error. */
+/* Reads digits up to the first other character; saturates, so that the caller sees a range error.
+ */
 static const char *read_digits(const char *text, uint64_t *value)
 {
 	*value = 0;

@@ -11,10 +11,10 @@
 #include "probe/arguments.h"
 
 enum observation_event {
-	OBSERVATION_TICK = 1,     /* an interval is over */
-	OBSERVATION_ENOUGH = 2,   /* the duration or the last interval is over */
+	OBSERVATION_TICK = 1,	  /* an interval is over */
+	OBSERVATION_ENOUGH = 2,	  /* the duration or the last interval is over */
 	OBSERVATION_STOPPED = 4,  /* SIGINT, SIGTERM or SIGHUP */
-	OBSERVATION_GONE = 8,     /* the target ended */
+	OBSERVATION_GONE = 8,	  /* the target ended */
 	OBSERVATION_UNREAD = 16,  /* nobody reads standard output any more */
 	OBSERVATION_RESIZED = 32, /* the terminal's window changed */
 };
@@ -25,9 +25,9 @@ enum observation_event {
 struct observation_plan {
 	uint64_t start_ns;
 	uint64_t interval_ns; /* 0 = no ticks */
-	uint64_t count;       /* ticks, 0 = without end */
+	uint64_t count;	      /* ticks, 0 = without end */
 	uint64_t duration_ns; /* 0 = without end */
-	uint64_t ticks;       /* so far */
+	uint64_t ticks;	      /* so far */
 };
 
 struct observation {

@@ -8,9 +8,9 @@
 
 struct report {
 	struct observation observation;
-	struct aggregate now;    /* state at the last read */
+	struct aggregate now;	 /* state at the last read */
 	struct aggregate before; /* state at the read before it */
-	struct text text;        /* what is printed next */
+	struct text text;	 /* what is printed next */
 };
 
 /* Attaches. `r` must be zeroed. 0 or an error. */

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CONNECTIONS_MAX   64u
-#define IDLE_SECONDS      15u
+#define CONNECTIONS_MAX	  64u
+#define IDLE_SECONDS	  15u
 #define REQUEST_BYTES_MAX 16384u
 
 struct server {
@@ -43,12 +43,15 @@ static int refuse(int code, const char *address, struct error *error)
 	switch (code) {
 	case EADDRINUSE:
 		return error_set(error, EXIT_USAGE,
-			"address %s is in use; choose another one with --listen ADDR:PORT", address);
+			"address %s is in use; choose another one with --listen ADDR:PORT",
+			address);
 	case EADDRNOTAVAIL:
 	case EAFNOSUPPORT:
 		return error_set(error, EXIT_USAGE,
-			"no interface of this host has the address %s; choose one that `ip address` "
-			"prints", address);
+			"no interface of this host has the address %s; choose one that `ip "
+			"address` "
+			"prints",
+			address);
 	case EACCES:
 		return error_set(error, EXIT_PERMISSION,
 			"port of %s needs CAP_NET_BIND_SERVICE; choose one above 1023", address);
@@ -122,8 +125,8 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned int st
 	return result;
 }
 
-static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned int status,
-	const char *text)
+static enum MHD_Result answer_text(
+	struct MHD_Connection *connection, unsigned int status, const char *text)
 {
 	struct text body = {.bytes = (char *)text, .used = strlen(text)};
 
@@ -187,8 +190,8 @@ int server_start(struct server *s, server_page *page, void *context, const char 
 	s->page = page;
 	s->context = context;
 	s->content_type = content_type;
-	s->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-		on_request, s, MHD_OPTION_EXTERNAL_LOGGER, be_silent, NULL,
+	s->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ERROR_LOG, 0, NULL,
+		NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, be_silent, NULL,
 		MHD_OPTION_LISTEN_SOCKET, s->fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
 		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)REQUEST_BYTES_MAX, MHD_OPTION_END);

@@ -211,8 +211,8 @@ int text_write(const struct text *t, int fd, struct error *error)
 	size_t done = 0;
 
 	if (t->failed)
-		return error_set(error, EXIT_USAGE,
-			"out of memory while rendering; lower --max-series");
+		return error_set(
+			error, EXIT_USAGE, "out of memory while rendering; lower --max-series");
 	while (done < t->used) {
 		ssize_t count = write(fd, t->bytes + done, t->used - done);
 
