@@ -129,6 +129,10 @@ int session_open(struct session **out, const struct session_options *options, st
  * code. After the target's end it still returns the final state, with alive = false. */
 int session_read(struct session *s, struct aggregate *a, struct error *error);
 
+/* Takes the probes away and keeps what was observed: what session_read gives from then on is final
+ * and adds up exactly. Tens of milliseconds; more calls do nothing. */
+void session_stop(struct session *s);
+
 /* A descriptor that becomes readable when the target ends (a pidfd). Owned by the session. */
 int session_exit_fd(const struct session *s);
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* From the maps of the BPF programs to plain series and counters with names. */
+#ifndef PROBE_COLLECTION_H
+#define PROBE_COLLECTION_H
+
+#include "probe/aggregate.h"
+#include "probe/directory.h"
+#include "probe/pathbook.h"
+#include "probe/trace.h"
+
+/* What ids become names with. */
+struct collection_names {
+	const struct directory *directory;
+	const struct pathbook *paths;
+};
+
+/* Every actor that has a series of its own, as a heap array; 0 or -ENOMEM. */
+int collection_actors(const struct trace *t, uint64_t **actors, size_t *count);
+
+/* Adds series, counters and the account of all loops to `a`. Ids with equal names are added up, and
+ * the series come sorted. 0 or -ENOMEM. */
+int collection_fill(const struct trace *t, const struct collection_names *names,
+	struct aggregate *a);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies the root and its tables of names out of a target. */
+#define _GNU_SOURCE
+#include "probe/directory.h"
+
+#include "probe/escape.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRY_BYTES_MAX   4096u /* a later minor version may have larger entries than ours */
+#define SEGMENTS_MAX      65536u
+#define SEGMENT_BYTES_MAX (1u << 20)
+#define LIVE_SEGMENTS_MAX 4096u /* of one loop, when actors are counted */
+
+struct request {
+	struct directory *directory;
+	uint64_t root_address;
+	int count_actors;
+};
+
+void directory_free(struct directory *d)
+{
+	struct directory_table *tables[3];
+
+	if (!d)
+		return;
+	tables[0] = &d->classes;
+	tables[1] = &d->types;
+	tables[2] = &d->dispatchers;
+	for (int t = 0; t < 3; t++) {
+		for (size_t i = 0; i < tables[t]->count; i++)
+			free(tables[t]->names[i].text);
+		free(tables[t]->names);
+	}
+	free(d->loops);
+	free(d->actors);
+	free(d);
+}
+
+static void request_free(void *argument)
+{
+	struct request *request = argument;
+
+	directory_free(request->directory);
+	free(request);
+}
+
+static int table_sane(const struct actor_abi_table *t, uint32_t entry_bytes_min)
+{
+	return t->entry_bytes >= entry_bytes_min && t->entry_bytes <= ENTRY_BYTES_MAX &&
+	       t->segment_entries > 0 && t->segment_max <= SEGMENTS_MAX &&
+	       (uint64_t)t->segment_entries * t->entry_bytes <= SEGMENT_BYTES_MAX;
+}
+
+static int segment_address(const struct remote *remote, const struct actor_abi_table *t,
+	uint32_t segment, uint64_t *address)
+{
+	if (segment >= t->segment_max)
+		return -EFAULT;
+	if (remote_copy(remote, t->segments + 8ull * segment, address, sizeof(*address)) < 0)
+		return -EFAULT;
+	return *address ? 0 : -EFAULT;
+}
+
+static char *name_text(const struct actor_abi_name *entry)
+{
+	size_t bytes = entry->bytes < ACTOR_ABI_NAME_BYTES ? entry->bytes : ACTOR_ABI_NAME_BYTES - 1;
+
+	return bytes ? escape_copy(entry->text, bytes) : NULL;
+}
+
+/* Copies the names of one table, a segment at a time; what cannot be read stays without a name. */
+static int names_read(struct directory_table *out, const struct remote *remote,
+	const struct actor_abi_table *t)
+{
+	size_t count = t->count < DIRECTORY_NAMES_MAX ? t->count : DIRECTORY_NAMES_MAX;
+	struct actor_abi_name entry;
+	uint8_t *segment;
+
+	if (count == 0 || !table_sane(t, sizeof(entry)))
+		return 0;
+	out->names = calloc(count, sizeof(*out->names));
+	segment = malloc((size_t)t->segment_entries * t->entry_bytes);
+	if (!out->names || !segment) {
+		free(segment);
+		return -ENOMEM;
+	}
+	out->count = count;
+	for (size_t at = 0; at < count; at += t->segment_entries) {
+		size_t n = count - at < t->segment_entries ? count - at : t->segment_entries;
+		uint64_t address;
+
+		if (segment_address(remote, t, (uint32_t)(at / t->segment_entries), &address) < 0 ||
+			remote_copy(remote, address, segment, n * t->entry_bytes) < 0)
+			continue;
+		for (size_t i = 0; i < n; i++) {
+			memcpy(&entry, segment + i * t->entry_bytes, sizeof(entry));
+			out->names[at + i].text = name_text(&entry);
+			out->names[at + i].kind = entry.kind;
+		}
+	}
+	free(segment);
+	return 0;
+}
+
+static int loops_read(struct directory *d, const struct remote *remote, const uint64_t *addresses)
+{
+	d->loops = calloc(ACTOR_ABI_LOOPS, sizeof(*d->loops));
+	if (!d->loops)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < ACTOR_ABI_LOOPS; i++) {
+		struct actor_abi_loop *loop = &d->loops[d->loop_count];
+		char raw[sizeof(loop->system)];
+
+		if (!addresses[i] || remote_copy(remote, addresses[i], loop, sizeof(*loop)) < 0)
+			continue;
+		loop->loop = i; /* its place is what ids refer to */
+		memcpy(raw, loop->system, sizeof(raw));
+		escape_text(loop->system, sizeof(loop->system), raw, sizeof(raw));
+		d->loop_count++;
+	}
+	return 0;
+}
+
+static uint64_t actors_count(const struct remote *remote, const struct actor_abi_table *t)
+{
+	struct actor_abi_actor entry;
+	uint64_t live = 0, address;
+	uint8_t *segment;
+
+	if (!table_sane(t, sizeof(entry)))
+		return 0;
+	segment = malloc((size_t)t->segment_entries * t->entry_bytes);
+	for (uint32_t s = 0; segment && s < LIVE_SEGMENTS_MAX; s++) {
+		uint64_t first = (uint64_t)s * t->segment_entries;
+		uint64_t n = first < t->count ? t->count - first : 0;
+
+		n = n < t->segment_entries ? n : t->segment_entries;
+		if (n == 0)
+			break;
+		if (segment_address(remote, t, s, &address) < 0 ||
+			remote_copy(remote, address, segment, n * t->entry_bytes) < 0)
+			continue;
+		for (uint64_t i = 0; i < n; i++) {
+			memcpy(&entry, segment + i * t->entry_bytes, sizeof(entry));
+			live += entry.generation != 0;
+		}
+	}
+	free(segment);
+	return live;
+}
+
+static int actors_read(struct directory *d, const struct remote *remote)
+{
+	d->actors = calloc(d->loop_count + 1, sizeof(*d->actors));
+	if (!d->actors)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->loop_count; i++)
+		if (d->loops[i].state == ACTOR_ABI_LOOP_OPEN)
+			d->actors[i] = actors_count(remote, &d->loops[i].actors);
+	return 0;
+}
+
+static int read_job(struct remote *remote, void *argument)
+{
+	struct request *request = argument;
+	struct directory *d = request->directory;
+	struct actor_abi_root root;
+	int r;
+
+	if (remote_copy(remote, request->root_address, &root, offsetof(struct actor_abi_root, clock)) < 0)
+		return -EFAULT;
+	if (root.magic != ACTOR_ABI_MAGIC)
+		return -EPROTO;
+	d->major = root.major;
+	d->minor = root.minor;
+	if (root.major != ACTOR_ABI_MAJOR)
+		return 0;
+	if (root.bytes < sizeof(root))
+		return -EPROTO;
+	if (remote_copy(remote, request->root_address, &root, sizeof(root)) < 0)
+		return -EFAULT;
+	d->clock = root.clock;
+	d->first_ticks = root.first_ticks;
+	d->first_monotonic_ns = root.first_monotonic_ns;
+	if ((r = names_read(&d->classes, remote, &root.classes)) < 0 ||
+		(r = names_read(&d->types, remote, &root.types)) < 0 ||
+		(r = names_read(&d->dispatchers, remote, &root.dispatchers)) < 0 ||
+		(r = loops_read(d, remote, root.loops)) < 0)
+		return r;
+	return request->count_actors ? actors_read(d, remote) : 0;
+}
+
+int directory_read(
+	struct directory **out, struct remote *remote, uint64_t root_address, int count_actors)
+{
+	struct request *request = calloc(1, sizeof(*request));
+	int r = -ENOMEM;
+
+	if (!request)
+		return r;
+	request->directory = calloc(1, sizeof(*request->directory));
+	request->root_address = root_address;
+	request->count_actors = count_actors;
+	if (request->directory)
+		r = remote_run(remote, read_job, request, request_free);
+	if (r == -ETIMEDOUT)
+		return r; /* the request is the thread's now */
+	if (r == 0) {
+		*out = request->directory;
+		request->directory = NULL;
+	}
+	request_free(request);
+	return r;
+}
+
+char *directory_label(const struct directory_table *table, uint32_t id)
+{
+	char *text;
+
+	if (id < table->count && table->names[id].text)
+		return strdup(table->names[id].text);
+	return asprintf(&text, "#%u", id) < 0 ? NULL : text;
+}

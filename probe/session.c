@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* One observation of one process, from finding it to leaving it without a trace.
+ *
+ * Order matters. The target is identified first, its root read, the clock's rate settled; only then
+ * do probes go in, because BPF converts ticks with a constant. The probes come out first as well.
+ */
+#define _GNU_SOURCE
+#include "probe/aggregate.h"
+
+#include "probe/calibration.h"
+#include "probe/collection.h"
+#include "probe/directory.h"
+#include "probe/error.h"
+#include "probe/loopwatch.h"
+#include "probe/pathbook.h"
+#include "probe/remote.h"
+#include "probe/target.h"
+#include "probe/trace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define START_WAIT_NS 2000000000u /* for a program that has not made its first system yet */
+#define START_STEP_NS 10000000u
+
+struct session {
+	struct target target;
+	struct remote *remote;
+	struct directory *directory; /* the newest that could be read */
+	struct pathbook paths;
+	struct loopwatch watch;
+	struct calibration calibration;
+	struct trace trace;
+	bool by_actor;
+	bool stopped;
+	uint64_t attached_ns;  /* CLOCK_MONOTONIC */
+	uint64_t stopped_ns;
+	uint64_t attach_ns;
+};
+
+static int directory_error(int r, const struct target *t, struct error *error)
+{
+	switch (-r) {
+	case ETIMEDOUT:
+		return error_set(error, EXIT_TARGET,
+			"the memory of process %d does not answer within 200 ms; a page of it is "
+			"held back by something else, try again",
+			t->pid);
+	case EPROTO:
+		return error_set(error, EXIT_PROBES,
+			"process %d carries a root that no libactor writes; its memory is damaged, or "
+			"it imitates libactor",
+			t->pid);
+	case ENOMEM:
+		return error_set(error, EXIT_KERNEL, "out of memory");
+	default:
+		if (!target_alive(t))
+			return error_set(error, EXIT_TARGET, "process %d ended meanwhile", t->pid);
+		return error_set(error, EXIT_TARGET,
+			"the root of process %d cannot be read; it may have replaced its program since "
+			"it started, try again",
+			t->pid);
+	}
+}
+
+static int version_error(const struct session *s, struct error *error)
+{
+	const struct directory *d = s->directory;
+
+	if (d->major > ACTOR_ABI_MAJOR)
+		return error_set(error, EXIT_PROBES,
+			"process %d uses a newer libactor (ABI %u.%u) than this actorprobe knows "
+			"(ABI %u); use a newer actorprobe",
+			s->target.pid, d->major, d->minor, ACTOR_ABI_MAJOR);
+	if (d->major < ACTOR_ABI_MAJOR)
+		return error_set(error, EXIT_PROBES,
+			"process %d uses an older libactor (ABI %u.%u) than this actorprobe reads "
+			"(ABI %u); rebuild it with a newer libactor",
+			s->target.pid, d->major, d->minor, ACTOR_ABI_MAJOR);
+	return 0;
+}
+
+static uint64_t monotonic_ns(void)
+{
+	return calibration_now(ACTOR_ABI_CLOCK_MONOTONIC).ns;
+}
+
+/* Reads the root, and waits a little for a program that has only just started. */
+static int root_read(struct session *s, struct error *error)
+{
+	uint64_t until = monotonic_ns() + START_WAIT_NS;
+	const struct timespec step = { .tv_nsec = START_STEP_NS };
+	int r;
+
+	for (;;) {
+		directory_free(s->directory);
+		s->directory = NULL;
+		r = directory_read(&s->directory, s->remote, s->target.root_address, 0);
+		if (r < 0)
+			return directory_error(r, &s->target, error);
+		r = version_error(s, error);
+		if (r != 0 || s->directory->first_monotonic_ns)
+			return r;
+		if (monotonic_ns() > until || !target_alive(&s->target))
+			return error_set(error, EXIT_TARGET,
+				"process %d carries libactor but has not started an actor system yet; "
+				"try again once it has",
+				s->target.pid);
+		nanosleep(&step, NULL);
+	}
+}
+
+static int attach(struct session *s, const struct session_options *options, struct error *error)
+{
+	const struct directory *d = s->directory;
+	struct calibration_pair mine = calibration_now(d->clock);
+	struct calibration_pair first = { d->first_ticks, d->first_monotonic_ns };
+	struct trace_options trace = {
+		.by_actor = options->by_actor,
+		.force_perf = options->force_perf,
+		.max_series = options->max_series,
+		.verbose = options->verbose,
+	};
+	uint64_t before;
+	int r;
+
+	calibration_settle(&s->calibration, d->clock, &first, &mine);
+	trace.calibration = s->calibration;
+	before = monotonic_ns();
+	r = trace_open(&s->trace, &s->target, &trace, error);
+	s->attached_ns = monotonic_ns();
+	s->attach_ns = s->attached_ns - before;
+	if (r == 0 && options->verbose)
+		fprintf(stderr, "actorprobe: attached to %s by %s in %.1f ms\n",
+			s->target.object_path,
+			s->trace.how == ATTACH_MULTI ? "uprobe_multi links" : "perf events",
+			(double)s->attach_ns / 1e6);
+	return r;
+}
+
+int session_open(struct session **out, const struct session_options *options, struct error *error)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return error_set(error, EXIT_KERNEL, "out of memory");
+	s->by_actor = options->by_actor;
+	r = target_open(&s->target, options->pid, error);
+	if (r == 0) {
+		int failed = remote_open(&s->remote, s->target.pid, s->target.task);
+
+		if (failed == -EACCES || failed == -EPERM)
+			r = target_permission_error(s->target.pid, error);
+		else if (failed < 0)
+			r = directory_error(failed, &s->target, error);
+	}
+	if (r == 0)
+		r = root_read(s, error);
+	if (r == 0)
+		r = attach(s, options, error);
+	if (r != 0) {
+		session_close(s);
+		return r;
+	}
+	*out = s;
+	return 0;
+}
+
+/* Refreshes names while the target can be read; what was known before stays known. */
+static void refresh(struct session *s)
+{
+	struct directory *newer = NULL;
+	uint64_t *actors = NULL;
+	size_t count = 0;
+
+	if (directory_read(&newer, s->remote, s->target.root_address, 0) == 0 &&
+		newer->major == ACTOR_ABI_MAJOR) {
+		directory_free(s->directory);
+		s->directory = newer;
+	} else {
+		directory_free(newer);
+	}
+	if (s->by_actor && collection_actors(&s->trace, &actors, &count) == 0)
+		pathbook_learn(&s->paths, s->directory, s->remote, actors, count);
+	free(actors);
+}
+
+int session_read(struct session *s, struct aggregate *a, struct error *error)
+{
+	struct collection_names names;
+	bool alive = target_alive(&s->target);
+	int r;
+
+	if (alive)
+		refresh(s);
+	*a = (struct aggregate){
+		.pid = s->target.pid,
+		.command = strdup(s->target.command ? s->target.command : "?"),
+		.by_actor = s->by_actor,
+		.alive = alive,
+		.elapsed_ns = (s->stopped ? s->stopped_ns : monotonic_ns()) - s->attached_ns,
+		.attach_ns = s->attach_ns,
+		.mode = strdup("trace"),
+	};
+	names = (struct collection_names){ .directory = s->directory, .paths = &s->paths };
+	r = collection_fill(&s->trace, &names, a);
+	if (r == 0 && alive)
+		r = loopwatch_fill(&s->watch, s->directory, s->remote, &s->calibration, a);
+	if (r == 0)
+		return 0;
+	aggregate_fini(a);
+	return error_set(error, EXIT_KERNEL, "out of memory");
+}
+
+int session_exit_fd(const struct session *s)
+{
+	return s->target.pid_fd;
+}
+
+void session_stop(struct session *s)
+{
+	if (s->stopped)
+		return;
+	trace_detach(&s->trace);
+	s->stopped = true;
+	s->stopped_ns = monotonic_ns();
+}
+
+void session_close(struct session *s)
+{
+	if (!s)
+		return;
+	if (s->trace.skeleton)
+		trace_close(&s->trace);
+	remote_close(s->remote);
+	directory_free(s->directory);
+	pathbook_fini(&s->paths);
+	target_close(&s->target);
+	free(s);
+}

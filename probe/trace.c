@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Loads the BPF programs of trace mode and puts them on the probe sites of a target. */
+#define _GNU_SOURCE
+#include "probe/trace.h"
+
+#include "bpf/actorprobe.skel.h"
+#include "bpf/maps.h"
+#include "probe/capability.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SERIES_DEFAULT 1000u
+#define SERIES_MOST    100000u
+
+/* `turn_end` comes last: what it counts, the others have seen as well. */
+static const struct place {
+	const char *probe;
+	const char *program; /* its form for perf events has "_perf" behind it */
+} places[] = {
+	{ "enqueue", "on_enqueue" },
+	{ "dispatcher_yield", "on_dispatcher_yield" },
+	{ "turn_start", "on_turn_start" },
+	{ "turn_end", "on_turn_end" },
+};
+
+#define PLACES (sizeof(places) / sizeof(places[0]))
+
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list list)
+{
+	(void)level;
+	(void)format;
+	(void)list;
+	return 0;
+}
+
+static int print_all(enum libbpf_print_level level, const char *format, va_list list)
+{
+	return level == LIBBPF_DEBUG ? 0 : vfprintf(stderr, format, list);
+}
+
+static struct bpf_program *program_at(const struct trace *t, size_t place)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s%s", places[place].program,
+		t->how == ATTACH_PERF ? "_perf" : "");
+	return bpf_object__find_program_by_name(t->skeleton->obj, name);
+}
+
+static void configure(struct trace *t, const struct trace_options *options)
+{
+	struct actorprobe *s = t->skeleton;
+	uint32_t series = options->max_series ? options->max_series : SERIES_DEFAULT;
+	struct bpf_program *program;
+
+	series = series < SERIES_MOST ? series : SERIES_MOST;
+	bpf_object__for_each_program(program, s->obj)
+		bpf_program__set_autoload(program, false);
+	for (size_t i = 0; i < PLACES; i++) {
+		program = program_at(t, i);
+		bpf_program__set_autoload(program, true);
+		if (t->how == ATTACH_MULTI)
+			bpf_program__set_expected_attach_type(
+				program, (enum bpf_attach_type)ATTACH_TYPE_MULTI);
+	}
+	s->rodata->by_actor = options->by_actor;
+	s->rodata->tick_mult = options->calibration.mult;
+	s->rodata->tick_shift = options->calibration.shift;
+	bpf_map__set_max_entries(s->maps.mails, series + 1);
+	bpf_map__set_max_entries(s->maps.turns, series + 1);
+	bpf_map__set_max_entries(s->maps.delays, series + 1);
+}
+
+/* The overflow series must exist before there is no room for it. */
+static int reserve_overflow(const struct trace *t)
+{
+	static const struct series_key key = { 0, MAPS_OVERFLOW, MAPS_OVERFLOW };
+	static const struct mail_series zero; /* the largest of the three */
+	const struct bpf_map *maps[] = { t->skeleton->maps.mails, t->skeleton->maps.turns,
+		t->skeleton->maps.delays };
+
+	for (size_t i = 0; i < 3; i++)
+		if (bpf_map_update_elem(bpf_map__fd(maps[i]), &key, &zero, BPF_NOEXIST) < 0)
+			return -errno;
+	return 0;
+}
+
+static int load(struct trace *t, const struct trace_options *options)
+{
+	int r;
+
+	libbpf_set_print(options->verbose > 1 ? print_all : print_nothing);
+	t->skeleton = actorprobe__open();
+	if (!t->skeleton)
+		return -errno;
+	configure(t, options);
+	r = actorprobe__load(t->skeleton);
+	if (r == 0)
+		r = reserve_overflow(t);
+	if (r == 0 && t->how == ATTACH_MULTI) {
+		r = attach_multi_works(bpf_program__fd(program_at(t, 0)));
+		r = r > 0 ? 0 : r ? r : -EOPNOTSUPP;
+	}
+	return r;
+}
+
+static int sites_of(const struct notes *notes, const char *probe, struct attach_sites *sites)
+{
+	sites->count = 0;
+	for (uint32_t i = 0; i < notes->site_count; i++) {
+		const struct notes_site *site = &notes->sites[i];
+
+		if (strcmp(site->probe, probe) != 0)
+			continue;
+		if (!site->in_registers || sites->count == ATTACH_SITES_MAX)
+			return -EPROTO;
+		sites->offsets[sites->count] = site->offset;
+		sites->semaphores[sites->count++] = site->semaphore_offset;
+	}
+	return sites->count ? 0 : -ENOENT;
+}
+
+static int attach(struct trace *t, const struct target *target)
+{
+	pid_t pid = t->how == ATTACH_MULTI ? target->pid : target->task;
+	struct attach_sites sites;
+	int r = 0;
+
+	for (size_t i = 0; i < PLACES && r == 0; i++) {
+		r = sites_of(&target->notes, places[i].probe, &sites);
+		if (r == 0)
+			r = attach_add(&t->attachment, t->how, bpf_program__fd(program_at(t, i)),
+				target->object_fd, pid, &sites);
+	}
+	return r;
+}
+
+static int try(struct trace *t, enum attach_how how, const struct target *target,
+	const struct trace_options *options)
+{
+	int r;
+
+	*t = (struct trace){ .how = how };
+	r = load(t, options);
+	if (r == 0)
+		r = attach(t, target);
+	if (r != 0)
+		trace_close(t);
+	return r;
+}
+
+static int permission_error(enum attach_how how, struct error *error)
+{
+	static const int multi[] = { CAPABILITY_BPF, CAPABILITY_PERFMON, -1 };
+	static const int perf[] = { CAPABILITY_BPF, CAPABILITY_SYS_ADMIN, -1 };
+	char missing[64];
+
+	capability_missing(missing, sizeof(missing), how == ATTACH_MULTI ? multi : perf);
+	if (!*missing)
+		return error_set(error, EXIT_PERMISSION,
+			"the kernel refuses to attach although no capability is missing here: lockdown "
+			"or a security module forbids it; `actorprobe doctor` shows which");
+	return error_set(error, EXIT_PERMISSION,
+		"attaching is not permitted: %s is missing; run as root, or grant the capability",
+		missing);
+}
+
+static int explain(int r, enum attach_how how, const struct target *target, struct error *error)
+{
+	switch (-r) {
+	case ENOENT:
+		return error_set(error, EXIT_PROBES,
+			"process %d carries libactor without its probes; it was built with "
+			"ACTOR_NO_PROBES",
+			target->pid);
+	case EPROTO:
+		return error_set(error, EXIT_PROBES,
+			"the probes of process %d do not have their arguments where libactor puts "
+			"them; rebuild it with an unchanged libactor",
+			target->pid);
+	case EPERM:
+	case EACCES:
+		return permission_error(how, error);
+	case ESRCH:
+		return error_set(error, EXIT_TARGET, "process %d ended meanwhile", target->pid);
+	case EMFILE:
+	case ENFILE:
+		return error_set(error, EXIT_PERMISSION,
+			"too many open files; raise the limit with `ulimit -n 1024`");
+	default:
+		return error_set(error, EXIT_KERNEL,
+			"this kernel cannot attach uprobes (%s); `actorprobe doctor` shows what is "
+			"missing",
+			strerror(-r));
+	}
+}
+
+/* Is it the kernel's inability, so that the older way may still work? */
+static bool unable(int r)
+{
+	return r != -EPERM && r != -EACCES && r != -ENOENT && r != -EPROTO && r != -ESRCH &&
+	       r != -EMFILE && r != -ENFILE;
+}
+
+int trace_open(struct trace *t, const struct target *target, const struct trace_options *options,
+	struct error *error)
+{
+	/* A link limited to a process follows its main thread, which may have ended. */
+	bool perf = options->force_perf || target->task != target->pid;
+	enum attach_how how = perf ? ATTACH_PERF : ATTACH_MULTI;
+	int r = try(t, how, target, options);
+
+	if (r != 0 && how == ATTACH_MULTI && unable(r)) {
+		if (options->verbose)
+			fprintf(stderr, "actorprobe: no uprobe_multi (%s), using perf events\n",
+				strerror(-r));
+		how = ATTACH_PERF;
+		r = try(t, how, target, options);
+	}
+	return r == 0 ? 0 : explain(r, how, target, error);
+}
+
+void trace_detach(struct trace *t)
+{
+	attach_close(&t->attachment);
+}
+
+void trace_close(struct trace *t)
+{
+	trace_detach(t);
+	actorprobe__destroy(t->skeleton);
+	t->skeleton = NULL;
+}
