@@ -106,7 +106,7 @@ static double inside(
 
 	if (i < histogram_bounds(metric) && (double)histogram_bound(metric, i) < upper)
 		upper = (double)histogram_bound(metric, i);
-	if (upper <= lower)
+	if (upper <= lower || share >= 1)
 		return upper;
 	return interpolate(lower, upper, share, histogram_is_time(metric));
 }
