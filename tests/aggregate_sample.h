@@ -16,8 +16,8 @@ static inline const char *sample_text(const char *text)
 }
 
 /* Counts `count` values the way the collection side does: bounds are inclusive. */
-static inline void sample_count(struct aggregate_histogram *h, enum aggregate_metric metric,
-	uint64_t value, uint64_t count)
+static inline void sample_count(
+	struct aggregate_histogram *h, enum aggregate_metric metric, uint64_t value, uint64_t count)
 {
 	size_t i = 0;
 

@@ -161,7 +161,8 @@ static void bounds_are_exact(void **state)
 
 static void labels_of_any_text_survive(void **state)
 {
-	static const char *const names[] = {"\"", "\\", "a\nb\tc\x01", "</x>", "\xf0\x9f\x90\x91", ""};
+	static const char *const names[] = {
+		"\"", "\\", "a\nb\tc\x01", "</x>", "\xf0\x9f\x90\x91", ""};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct aggregate a = {0};
