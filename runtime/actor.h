@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* libactor: actors on libuv, observable from outside without cost. The public header.
+ *
+ * A *system* is a family of actors. It lives on the caller's uv_loop_t, on loops with threads of
+ * its own, or on both. An *actor* belongs to one loop for its whole life and handles one message
+ * at a time; whoever holds its `actor_ref` may tell it something, from any thread. A *dispatcher*
+ * decides when an actor's *turn* runs: up to `throughput` messages, then the actor asks again.
+ *
+ * Conventions. Functions return 0 or a positive value, or a negative error: -errno, which is also
+ * libuv's code, or one of enum actor_error; actor_strerror() has a sentence for each. Options
+ * structures begin with their own size, and a zero field means the documented default.
+ * Unless a function says otherwise it may be called on the loop's thread only; functions that take
+ * a `struct actor_ctx` may be called only while that handler runs.
+ */
+#ifndef ACTOR_H
+#define ACTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ACTOR_VERSION_MAJOR 0
+#define ACTOR_VERSION_MINOR 1
+#define ACTOR_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define ACTOR_EXPORT __attribute__((visibility("default")))
+#else
+#define ACTOR_EXPORT
+#endif
+
+/* An actor's address: a value, safe to keep for ever and to send anywhere in the process. A ref of
+ * an actor that is gone never reaches another one. */
+typedef uint64_t actor_ref;
+
+#define ACTOR_NONE           ((actor_ref)0)
+#define ACTOR_INLINE_BYTES   32 /* payloads up to this size travel inside the envelope */
+#define ACTOR_NAME_BYTES     63 /* longest name of a class, type, dispatcher, system or actor */
+#define ACTOR_BUDGET_MAX     1000000 /* highest throughput and dispatcher budget */
+#define ACTOR_THROUGHPUT     16 /* default messages per turn, and units of a throughput dispatcher */
+#define ACTOR_HYBRID_BUDGET  64 /* default units per pass of a hybrid dispatcher */
+#define ACTOR_ASK_TIMEOUT_MS 5000
+#define ACTOR_DRAIN_MS       2000 /* default time that closing waits for queued work */
+
+struct actor_system;
+struct actor_ctx;
+struct actor_dispatcher;
+
+/* ---- errors ---- */
+
+#define ACTOR_ERRORS(X)                                                                            \
+	X(-5001, ACTOR_EBUDGET, "a throughput or budget must be between 1 and 1000000")            \
+	X(-5002, ACTOR_ENAME, "a name must have 1 to 63 bytes, no '/', no '$' in front, no control bytes") \
+	X(-5003, ACTOR_ETYPE, "a message type needs its size field, a name, and a matching payload") \
+	X(-5004, ACTOR_ECLASS, "an actor class needs its size field, a name and on_message")       \
+	X(-5005, ACTOR_ELIMIT, "the process has no room for another loop, class, type or dispatcher") \
+	X(-5006, ACTOR_ECLOSED, "the actor system is closing or closed")                           \
+	X(-5007, ACTOR_ETHREAD, "this function may be called on the loop's own thread only")       \
+	X(-5008, ACTOR_EDISPATCHER, "the dispatcher's id is taken by another specification")       \
+	X(-5009, ACTOR_EUNIT, "a unit must run once per execute, and not inside execute")          \
+	X(-5010, ACTOR_EOPTIONS, "the options structure is too small, or a field is out of range")
+
+enum actor_error {
+#define ACTOR_ERROR_VALUE(code, name, text) name = code,
+	ACTOR_ERRORS(ACTOR_ERROR_VALUE)
+#undef ACTOR_ERROR_VALUE
+};
+
+/* The sentence for an error code; never NULL. Any thread. */
+ACTOR_EXPORT const char *actor_strerror(int code);
+
+/* "0.1.0". Any thread. */
+ACTOR_EXPORT const char *actor_version(void);
+
+/* ---- messages ---- */
+
+/* A kind of message. Define one per kind, with static storage; the runtime registers it at its
+ * first use and from then on knows it by number. `destroy` runs exactly once for each message that
+ * was accepted (unless the handler took it): handled, dropped, dead-lettered or shut down.
+ */
+struct actor_type {
+	size_t size;      /* sizeof(struct actor_type) */
+	const char *name; /* copied at registration; a label for observers */
+	/* Releases what the payload owns. Payloads above 32 bytes: also the block itself. Any thread. */
+	void (*destroy)(void *payload, size_t bytes);
+	/* Makes a deep copy in `to`, which has `bytes` bytes of memory from malloc() or the envelope. */
+	int (*copy)(void *to, const void *payload, size_t bytes);
+	uint32_t id; /* the runtime's; 0 at first */
+};
+
+#define ACTOR_TYPE(name_)                                                                          \
+	{                                                                                          \
+		sizeof(struct actor_type), name_, NULL, NULL, 0                                    \
+	}
+
+/* What a handler receives; valid until it returns. */
+struct actor_message {
+	const struct actor_type *type;
+	void *payload; /* 16-byte aligned if it travelled inside the envelope */
+	size_t bytes;
+	actor_ref sender; /* 0 = told from outside any actor */
+};
+
+/* ---- classes ---- */
+
+/* The kind of an actor. Define one per kind, with static storage. All functions run on the
+ * actor's loop, one at a time. A negative return value is a failure: the actor is stopped and the
+ * failure is logged once. */
+struct actor_class {
+	size_t size;        /* sizeof(struct actor_class) */
+	const char *name;   /* copied at registration; a bounded label for observers */
+	size_t state_bytes; /* per actor, 16-byte aligned, see actor_state() */
+	/* Runs first, before any message. May be NULL. */
+	int (*on_start)(struct actor_ctx *ctx);
+	int (*on_message)(struct actor_ctx *ctx, const struct actor_message *message);
+	/* Runs last, after all children have stopped; also when on_start failed. May be NULL. */
+	void (*on_stop)(struct actor_ctx *ctx);
+	uint32_t id; /* the runtime's; 0 at first */
+};
+
+/* ---- dispatchers ---- */
+
+/* What a dispatcher schedules. The runtime embeds one in each actor; a program may embed one in a
+ * structure of its own and hand it to actor_dispatcher_execute(). A unit is queued at most once at
+ * a time. A wrapping dispatcher keeps its per-unit data in `wraps`, see actor_unit_wrap(). */
+struct actor_unit {
+	struct actor_unit *next;
+	/* Does the work; a negative value is reported as the dispatcher's error. */
+	int (*run)(struct actor_unit *unit);
+	uint64_t asked_ticks;
+	struct actor_dispatcher *dispatcher;
+	uint16_t state;
+	uint16_t depth;
+	uint32_t flags;
+	struct {
+		int (*run)(struct actor_unit *unit);
+		void *data;
+	} wraps[2];
+};
+
+/* Called for a unit that failed, once each, on the loop's thread. */
+typedef void (*actor_dispatcher_error_cb)(
+	void *data, const char *dispatcher_id, int code, actor_ref actor);
+
+/* A dispatcher of the program's own. */
+struct actor_dispatcher_ops {
+	size_t size; /* sizeof(struct actor_dispatcher_ops) */
+	/* Makes the instance for one loop; `*self` is passed to the others. May be NULL. */
+	int (*open)(void **self, struct actor_dispatcher *dispatcher, void *data);
+	/* Takes the unit over and sees to it that actor_unit_run() is called for it once, later, on
+	 * this loop's thread: either by a dispatcher it delegates to, or by itself. */
+	void (*execute)(void *self, struct actor_unit *unit);
+	/* Frees the instance; no unit is queued any more. May be NULL. */
+	void (*close)(void *self);
+};
+
+enum actor_dispatcher_kind {
+	ACTOR_HYBRID = 1,     /* `budget` units per pass, the next one waits for the next pass */
+	ACTOR_MICROTASK = 2,  /* never yields: a measuring tool */
+	ACTOR_IMMEDIATE = 3,  /* one unit per pass, for all immediate dispatchers of the loop together */
+	ACTOR_THROUGHPUT_DISPATCHER = 4, /* up to `budget` of the units queued when the pass began */
+	ACTOR_CUSTOM = 5,
+};
+
+/* Describes a dispatcher; each loop makes its own instance. Fill it by one of the constructors.
+ * The same id may be used again in a system only with the same description. */
+struct actor_dispatcher_spec {
+	size_t size;
+	enum actor_dispatcher_kind kind;
+	uint32_t budget;
+	char id[ACTOR_NAME_BYTES + 1];
+	const struct actor_dispatcher_ops *ops; /* custom */
+	void *data;                             /* custom: given to open */
+	actor_dispatcher_error_cb on_error;     /* NULL: the system logs the error */
+	void *on_error_data;
+};
+
+/* Constructors. `id` NULL chooses "hybrid", "microtask", "immediate", "throughput", with "-BUDGET"
+ * behind it where the budget is not the default one. Any thread.
+ * Errors: ACTOR_EBUDGET for a budget outside 1 ... 1 000 000; ACTOR_ENAME; ACTOR_EOPTIONS. */
+ACTOR_EXPORT int actor_dispatcher_hybrid(
+	struct actor_dispatcher_spec *spec, int64_t budget, const char *id);
+ACTOR_EXPORT int actor_dispatcher_microtask(struct actor_dispatcher_spec *spec, const char *id);
+ACTOR_EXPORT int actor_dispatcher_immediate(struct actor_dispatcher_spec *spec, const char *id);
+ACTOR_EXPORT int actor_dispatcher_throughput(
+	struct actor_dispatcher_spec *spec, int64_t budget, const char *id);
+ACTOR_EXPORT int actor_dispatcher_custom(struct actor_dispatcher_spec *spec,
+	const struct actor_dispatcher_ops *ops, void *data, const char *id);
+
+/* The instance of a dispatcher on this system's n-th loop (1 is the first; the caller's loop comes
+ * first); made if it is not there yet. `spec` NULL is the system's default. */
+ACTOR_EXPORT int actor_system_dispatcher(struct actor_system *system, int loop,
+	const struct actor_dispatcher_spec *spec, struct actor_dispatcher **dispatcher);
+
+ACTOR_EXPORT const char *actor_dispatcher_id(const struct actor_dispatcher *dispatcher);
+
+/* The libuv loop an instance belongs to, for a custom dispatcher's own handles. */
+ACTOR_EXPORT uv_loop_t *actor_dispatcher_loop(const struct actor_dispatcher *dispatcher);
+
+/* Readies a unit of the program's own. */
+ACTOR_EXPORT void actor_unit_init(struct actor_unit *unit, int (*run)(struct actor_unit *unit));
+
+/* Queues a unit. -EALREADY if it is queued already, ACTOR_ETHREAD on another thread. */
+ACTOR_EXPORT int actor_dispatcher_execute(
+	struct actor_dispatcher *dispatcher, struct actor_unit *unit);
+
+/* Runs a unit that was handed to a custom dispatcher's execute. Running it inside execute, or a
+ * second time, is an error of that dispatcher: it is reported, and the unit runs later instead. */
+ACTOR_EXPORT void actor_unit_run(struct actor_unit *unit);
+
+/* For wrap-and-delegate: makes `run` run in place of the unit's own function, which `run` calls by
+ * actor_unit_inner(). Two wrappers may be stacked. -ENOBUFS: both places are taken. */
+ACTOR_EXPORT int actor_unit_wrap(
+	struct actor_unit *unit, int (*run)(struct actor_unit *unit), void *data);
+/* Takes the newest wrapper off; returns its data. Call it first in a wrapper's run. */
+ACTOR_EXPORT void *actor_unit_unwrap(struct actor_unit *unit);
+/* Runs what is left of the unit: the inner wrapper, or the unit's own function. */
+ACTOR_EXPORT int actor_unit_inner(struct actor_unit *unit);
+
+/* ---- systems ---- */
+
+enum actor_log_level {
+	ACTOR_LOG_DEBUG,
+	ACTOR_LOG_INFO,
+	ACTOR_LOG_WARN,
+	ACTOR_LOG_ERROR,
+};
+
+/* One line of log, without newline. Any loop's thread. */
+typedef void (*actor_log_cb)(void *data, enum actor_log_level level, const char *text);
+
+struct actor_system_options {
+	size_t size;      /* sizeof(struct actor_system_options) */
+	const char *name; /* default "actor" */
+	uv_loop_t *loop;  /* the caller's loop; must outlive the close callback */
+	int loops;        /* loops with threads of their own; default 0, or 1 without `loop` */
+	const struct actor_dispatcher_spec *dispatcher; /* default hybrid with 64 */
+	int64_t throughput; /* messages per turn; default 16 */
+	int64_t drain_ms;   /* how long closing waits for queued work; default 2000, -1: not at all */
+	actor_log_cb log;   /* default: warnings and errors to stderr */
+	void *log_data;
+	int ring_slots; /* of each ring between two loops, a power of two; default 1024 */
+};
+
+/* Makes a system. With `loop` set it must be called on the thread that runs that loop, or before
+ * it runs. The runtime's handles keep the loop alive only while work is ready.
+ * Errors: ACTOR_EOPTIONS, ACTOR_EBUDGET, ACTOR_ENAME, ACTOR_ELIMIT, -ENOMEM, -EAGAIN (threads). */
+ACTOR_EXPORT int actor_system_open(
+	struct actor_system **system, const struct actor_system_options *options);
+
+typedef void (*actor_close_cb)(struct actor_system *system, void *data);
+
+/* Closes a system: waits up to drain_ms for queued work, stops all actors (children first), hands
+ * what is left to the dead letters, ends the loops. Returns at once. `cb` runs on the caller's
+ * loop, or without one on a loop of the system; the system's memory is gone when it returns.
+ * Any thread. -EALREADY: is closing already. -ECHILD: after fork. */
+ACTOR_EXPORT int actor_system_close(struct actor_system *system, actor_close_cb cb, void *data);
+
+/* Closes a system that has no caller's loop and waits until its threads have ended.
+ * ACTOR_ETHREAD on one of them; -EINVAL with a caller's loop. */
+ACTOR_EXPORT int actor_system_close_wait(struct actor_system *system);
+
+/* Runs the units that are ready on the caller's loop now, within what is left of this pass's
+ * budgets. Returns their number. -EBUSY inside a turn; ACTOR_ETHREAD. */
+ACTOR_EXPORT int actor_system_drain(struct actor_system *system);
+
+/* Number of loops of the system. Any thread. */
+ACTOR_EXPORT int actor_system_loops(const struct actor_system *system);
+
+struct actor_stats {
+	size_t size;        /* sizeof(struct actor_stats) */
+	uint64_t delivered; /* messages whose handler was started */
+	uint64_t dead_letters;
+	uint64_t created;
+	uint64_t terminated;
+	uint64_t failed;
+	uint64_t turns;
+	uint64_t dispatcher_errors;
+};
+
+/* Sums over all loops; exact once the system rests. Any thread. */
+ACTOR_EXPORT int actor_system_stats(const struct actor_system *system, struct actor_stats *stats);
+
+/* Called on the recipient's loop for each message that found no actor. The payload is destroyed
+ * afterwards by the runtime. */
+typedef void (*actor_dead_letter_cb)(
+	void *data, actor_ref recipient, const struct actor_message *message);
+ACTOR_EXPORT int actor_system_on_dead_letter(
+	struct actor_system *system, actor_dead_letter_cb cb, void *data);
+
+/* ---- spawning and stopping ---- */
+
+struct actor_spawn_options {
+	size_t size;      /* sizeof(struct actor_spawn_options) */
+	const char *name; /* unique among its siblings; default: anonymous */
+	const void *init; /* class->state_bytes bytes, copied; default: zeros */
+	int64_t throughput; /* messages per turn; default: the system's */
+	const struct actor_dispatcher_spec *dispatcher; /* default: the system's */
+	int loop; /* 1 = first loop ...; default: the parent's, else by turns */
+};
+
+/* Makes a child of the running actor. Mail to it may be told at once; on_start runs first.
+ * `options` may be NULL. Errors: ACTOR_ECLASS, ACTOR_ENAME, ACTOR_EBUDGET, ACTOR_EOPTIONS,
+ * ACTOR_EDISPATCHER, -EEXIST (name), ACTOR_ECLOSED, ACTOR_ELIMIT, -ENOMEM. */
+ACTOR_EXPORT int actor_spawn(struct actor_ctx *ctx, struct actor_class *cls,
+	const struct actor_spawn_options *options, actor_ref *ref);
+
+/* Makes an actor at top level, under /user. Any thread. Errors as actor_spawn(), and -ECHILD. */
+ACTOR_EXPORT int actor_system_spawn(struct actor_system *system, struct actor_class *cls,
+	const struct actor_spawn_options *options, actor_ref *ref);
+
+/* Asks an actor to stop when it has handled what it was told so far. A dead ref is 0. */
+ACTOR_EXPORT int actor_stop(struct actor_ctx *ctx, actor_ref ref);
+ACTOR_EXPORT int actor_system_stop(struct actor_system *system, actor_ref ref); /* any thread */
+
+/* Stops the running actor after this message; queued mail goes to the dead letters. */
+ACTOR_EXPORT void actor_stop_self(struct actor_ctx *ctx);
+
+/* Writes "/user/parent/name" and a NUL. Returns the bytes without NUL, cut to what fits.
+ * -ENOENT: the actor is gone. Any thread. */
+ACTOR_EXPORT int actor_path(
+	struct actor_system *system, actor_ref ref, char *buffer, size_t bytes);
+
+/* Finds a named actor by its path; 0 if there is none. Any thread. */
+ACTOR_EXPORT actor_ref actor_lookup(struct actor_system *system, const char *path);
+
+/* ---- inside a handler ---- */
+
+ACTOR_EXPORT actor_ref actor_self(const struct actor_ctx *ctx);
+ACTOR_EXPORT void *actor_state(const struct actor_ctx *ctx);
+ACTOR_EXPORT actor_ref actor_sender(const struct actor_ctx *ctx); /* of this message */
+ACTOR_EXPORT actor_ref actor_parent(const struct actor_ctx *ctx);
+ACTOR_EXPORT struct actor_system *actor_ctx_system(const struct actor_ctx *ctx);
+ACTOR_EXPORT uv_loop_t *actor_ctx_loop(const struct actor_ctx *ctx);
+
+/* Tells `to` something. Never blocks; order holds between the same two actors.
+ *
+ * Up to 32 bytes are copied. Above that, a type with `destroy` hands its block over (the caller
+ * owns it again if this fails); a type without keeps a heap copy of plain bytes. A dead `to` is 0,
+ * and the message goes to the dead letters.
+ * Errors: ACTOR_ETYPE, ACTOR_ELIMIT, -ENOMEM, -EINVAL (`to` is ACTOR_NONE). Probe: enqueue. */
+ACTOR_EXPORT int actor_tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
+	const void *payload, size_t bytes);
+
+/* The same from outside a handler. Any thread; order holds per thread. Also -ECHILD. A system that
+ * is closed for good returns ACTOR_ECLOSED. */
+ACTOR_EXPORT int actor_system_tell(struct actor_system *system, actor_ref to,
+	struct actor_type *type, const void *payload, size_t bytes);
+
+/* Answers the message being handled: completes the ask it came from, or tells its sender. Without
+ * a sender the answer is a dead letter. Errors as actor_tell(). */
+ACTOR_EXPORT int actor_reply(
+	struct actor_ctx *ctx, struct actor_type *type, const void *payload, size_t bytes);
+
+/* The message's payload is the handler's now: `destroy` will not run. Returns the payload; one
+ * that travelled inside the envelope must be copied before the handler returns. */
+ACTOR_EXPORT void *actor_take(struct actor_ctx *ctx);
+
+/* Fails the running handler with a code (negative) and a text for the log; the handler's own
+ * return value then does not matter. Returns `code`. */
+ACTOR_EXPORT int actor_fail(struct actor_ctx *ctx, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* ---- ask ---- */
+
+/* The answer: runs as a turn of the asker. `status` is 0, -ETIMEDOUT or -ECANCELED; `reply` is
+ * NULL unless it is 0. A negative return value is a failure of the asker. */
+typedef int (*actor_reply_cb)(
+	struct actor_ctx *ctx, int status, const struct actor_message *reply, void *data);
+
+/* Tells `to` a message and calls `cb` once, with the first answer or at the time-out. Later
+ * answers are ignored. Stopping the asker cancels without a call. timeout_ms 0 is 5 000, -1 never.
+ * Errors as actor_tell(), and -ENOMEM. */
+ACTOR_EXPORT int actor_ask(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
+	const void *payload, size_t bytes, int64_t timeout_ms, actor_reply_cb cb, void *data);
+
+/* Asks from outside and waits. The answer's payload is copied into `reply` (at most `*reply_bytes`,
+ * which becomes its true size) and destroyed. Any thread that is not a loop of the system.
+ * Errors as actor_tell(); -ETIMEDOUT, -ECANCELED (system closes), -EDEADLK on a loop's thread. */
+ACTOR_EXPORT int actor_system_ask(struct actor_system *system, actor_ref to,
+	struct actor_type *type, const void *payload, size_t bytes, int64_t timeout_ms, void *reply,
+	size_t *reply_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

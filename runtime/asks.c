@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* Pending asks of one loop: a table by number and a heap by deadline. */
+#include "asks.h"
+
+#include <string.h>
+
+#define NO_DEADLINE UINT32_MAX
+
+void actor__asks_fini(struct actor__asks *asks)
+{
+	actor__heap_free(asks->table);
+	actor__heap_free(asks->heap);
+	memset(asks, 0, sizeof(*asks));
+}
+
+static void heap_put(struct actor__asks *asks, uint32_t at, struct actor__ask *ask)
+{
+	asks->heap[at] = ask;
+	ask->heap_index = at;
+}
+
+static void heap_up(struct actor__asks *asks, uint32_t at, struct actor__ask *ask)
+{
+	while (at && asks->heap[(at - 1) / 2]->deadline_ms > ask->deadline_ms) {
+		heap_put(asks, at, asks->heap[(at - 1) / 2]);
+		at = (at - 1) / 2;
+	}
+	heap_put(asks, at, ask);
+}
+
+static void heap_down(struct actor__asks *asks, uint32_t at, struct actor__ask *ask)
+{
+	for (;;) {
+		uint32_t child = 2 * at + 1;
+
+		if (child >= asks->heap_count)
+			break;
+		if (child + 1 < asks->heap_count &&
+			asks->heap[child + 1]->deadline_ms < asks->heap[child]->deadline_ms)
+			child++;
+		if (asks->heap[child]->deadline_ms >= ask->deadline_ms)
+			break;
+		heap_put(asks, at, asks->heap[child]);
+		at = child;
+	}
+	heap_put(asks, at, ask);
+}
+
+static void heap_remove(struct actor__asks *asks, struct actor__ask *ask)
+{
+	uint32_t at = ask->heap_index;
+	struct actor__ask *last;
+
+	if (at == NO_DEADLINE)
+		return;
+	ask->heap_index = NO_DEADLINE;
+	last = asks->heap[--asks->heap_count];
+	if (last == ask)
+		return;
+	if (at && asks->heap[(at - 1) / 2]->deadline_ms > last->deadline_ms)
+		heap_up(asks, at, last);
+	else
+		heap_down(asks, at, last);
+}
+
+static void table_put(struct actor__asks *asks, struct actor__ask *ask)
+{
+	uint32_t at = ask->number & (asks->table_room - 1);
+
+	while (asks->table[at])
+		at = (at + 1) & (asks->table_room - 1);
+	asks->table[at] = ask;
+}
+
+static bool table_make_room(struct actor__asks *asks)
+{
+	uint32_t room = asks->table_room ? asks->table_room * 2 : 16;
+	struct actor__ask **old = asks->table;
+	uint32_t old_room = asks->table_room;
+	struct actor__ask **table;
+
+	if (asks->count * 2 < asks->table_room)
+		return true;
+	table = actor__heap_zero(room * sizeof(*table));
+	if (!table)
+		return false;
+	asks->table = table;
+	asks->table_room = room;
+	for (uint32_t i = 0; i < old_room; i++)
+		if (old[i])
+			table_put(asks, old[i]);
+	actor__heap_free(old);
+	return true;
+}
+
+static bool heap_make_room(struct actor__asks *asks)
+{
+	uint32_t room = asks->heap_room ? asks->heap_room * 2 : 16;
+	struct actor__ask **heap;
+
+	if (asks->heap_count < asks->heap_room)
+		return true;
+	heap = actor__heap_alloc(room * sizeof(*heap));
+	if (!heap)
+		return false;
+	if (asks->heap_count)
+		memcpy(heap, asks->heap, asks->heap_count * sizeof(*heap));
+	actor__heap_free(asks->heap);
+	asks->heap = heap;
+	asks->heap_room = room;
+	return true;
+}
+
+static void list_put(struct actor__ask **list, struct actor__ask *ask)
+{
+	ask->previous = NULL;
+	ask->next = *list;
+	if (*list)
+		(*list)->previous = ask;
+	*list = ask;
+}
+
+struct actor__ask *actor__asks_add(struct actor__asks *asks, struct actor__pool *pool,
+	struct actor__ask **list, uint64_t deadline_ms)
+{
+	struct actor__ask *ask;
+
+	if (!table_make_room(asks) || !heap_make_room(asks))
+		return NULL;
+	ask = actor__pool_take(pool, sizeof(*ask));
+	if (!ask)
+		return NULL;
+	do
+		ask->number = ++asks->last_number;
+	while (!ask->number || actor__asks_find(asks, ask->number));
+	ask->deadline_ms = deadline_ms;
+	ask->heap_index = NO_DEADLINE;
+	table_put(asks, ask);
+	asks->count++;
+	if (deadline_ms)
+		heap_up(asks, asks->heap_count++, ask);
+	list_put(list, ask);
+	return ask;
+}
+
+struct actor__ask *actor__asks_find(const struct actor__asks *asks, uint32_t number)
+{
+	uint32_t at;
+
+	if (!asks->table_room)
+		return NULL;
+	for (at = number & (asks->table_room - 1); asks->table[at];
+		at = (at + 1) & (asks->table_room - 1))
+		if (asks->table[at]->number == number)
+			return asks->table[at];
+	return NULL;
+}
+
+/* Closes the gap, so that no probe sequence is cut (Knuth, TAOCP vol. 3, algorithm 6.4 R). */
+static void table_remove(struct actor__asks *asks, const struct actor__ask *ask)
+{
+	uint32_t mask = asks->table_room - 1;
+	uint32_t gap = ask->number & mask;
+	uint32_t at;
+
+	while (asks->table[gap] != ask)
+		gap = (gap + 1) & mask;
+	for (at = (gap + 1) & mask; asks->table[at]; at = (at + 1) & mask) {
+		uint32_t home = asks->table[at]->number & mask;
+
+		if (((at - home) & mask) >= ((at - gap) & mask)) {
+			asks->table[gap] = asks->table[at];
+			gap = at;
+		}
+	}
+	asks->table[gap] = NULL;
+}
+
+void actor__asks_remove(struct actor__asks *asks, struct actor__pool *pool,
+	struct actor__ask **list, struct actor__ask *ask)
+{
+	table_remove(asks, ask);
+	heap_remove(asks, ask);
+	asks->count--;
+	if (ask->previous)
+		ask->previous->next = ask->next;
+	else
+		*list = ask->next;
+	if (ask->next)
+		ask->next->previous = ask->previous;
+	actor__pool_give(pool, ask, sizeof(*ask));
+}
+
+struct actor__ask *actor__asks_due(struct actor__asks *asks, uint64_t now_ms)
+{
+	struct actor__ask *ask;
+
+	if (!asks->heap_count || asks->heap[0]->deadline_ms > now_ms)
+		return NULL;
+	ask = asks->heap[0];
+	heap_remove(asks, ask);
+	return ask;
+}
+
+uint64_t actor__asks_next_ms(const struct actor__asks *asks)
+{
+	return asks->heap_count ? asks->heap[0]->deadline_ms : UINT64_MAX;
+}

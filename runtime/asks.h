@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* What waits for an answer: asks of actors (per loop) and of threads outside (per system).
+ *
+ * An ask has a 32-bit number, unique among the pending ones of its loop and not used again for
+ * four billion asks. Deadlines are kept in one binary heap per loop. */
+#ifndef ACTOR_ASKS_H
+#define ACTOR_ASKS_H
+
+#include "actor.h"
+#include "memory.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct actor__cell;
+
+struct actor__ask {
+	uint32_t number;
+	uint32_t heap_index; /* UINT32_MAX: no deadline, or it has passed */
+	uint64_t deadline_ms; /* of uv_now() */
+	struct actor__cell *cell;
+	struct actor__ask *next; /* of the cell */
+	struct actor__ask *previous;
+	actor_reply_cb cb;
+	void *data;
+};
+
+/* One loop's; used by its thread only. */
+struct actor__asks {
+	struct actor__ask **table; /* open addressing by number, at most half full */
+	uint32_t table_room;       /* power of two */
+	uint32_t count;
+	struct actor__ask **heap; /* earliest deadline first */
+	uint32_t heap_room;
+	uint32_t heap_count;
+	uint32_t last_number;
+};
+
+void actor__asks_fini(struct actor__asks *asks);
+
+/* Adds an ask with a fresh number and links it to the head of *list. deadline_ms 0 = none.
+ * NULL: no memory. */
+struct actor__ask *actor__asks_add(struct actor__asks *asks, struct actor__pool *pool,
+	struct actor__ask **list, uint64_t deadline_ms);
+
+/* The ask with this number, or NULL. */
+struct actor__ask *actor__asks_find(const struct actor__asks *asks, uint32_t number);
+
+/* Unlinks and frees it. */
+void actor__asks_remove(struct actor__asks *asks, struct actor__pool *pool,
+	struct actor__ask **list, struct actor__ask *ask);
+
+/* The ask that is due by now, out of the heap but still pending; NULL if none is. */
+struct actor__ask *actor__asks_due(struct actor__asks *asks, uint64_t now_ms);
+
+/* The earliest deadline, UINT64_MAX if there is none. */
+uint64_t actor__asks_next_ms(const struct actor__asks *asks);
+
+/* A thread outside that waits for an answer. */
+struct actor__waiter {
+	struct actor__waiter *next;
+	uint32_t number;
+	int status; /* 1 = still waiting */
+	void *reply;
+	size_t room;
+	size_t bytes; /* true size of the answer */
+	pthread_cond_t done;
+};
+
+struct actor__waiters {
+	pthread_mutex_t lock;
+	struct actor__waiter *first;
+	uint32_t last_number;
+	bool closed;
+};
+
+void actor__waiters_init(struct actor__waiters *waiters);
+void actor__waiters_fini(struct actor__waiters *waiters);
+
+/* Adds a waiter; false: the system has closed. Any thread. */
+bool actor__waiter_begin(struct actor__waiters *waiters, struct actor__waiter *waiter);
+
+/* Blocks until it is completed, or -ETIMEDOUT; timeout_ms < 0: for ever. Ends the waiter. */
+int actor__waiter_end(
+	struct actor__waiters *waiters, struct actor__waiter *waiter, int64_t timeout_ms);
+
+/* Hands an answer to a waiter that may have left. Any thread. */
+void actor__waiter_complete(
+	struct actor__waiters *waiters, uint32_t number, const void *payload, size_t bytes);
+
+/* Completes all with -ECANCELED and refuses new ones. */
+void actor__waiters_cancel(struct actor__waiters *waiters);
+
+/* Returns when every waiter has left; after actor__waiters_cancel(). */
+void actor__waiters_rest(struct actor__waiters *waiters);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* Closing, step by step, on the first loop's thread.
+ *
+ * DRAINING  until all is quiet or the time is over. Quiet: every other loop sleeps with no mail in
+ *           its rings and inbox, and did no work between two looks; this one has no ready unit.
+ * STOPPING  every loop stops its top-level actors, children first; until no actor is left.
+ * ENDING    the other loops close and their threads end; then the first one closes itself. */
+#include "close.h"
+
+#include "channel.h"
+#include "dispatcher.h"
+#include "fork.h"
+#include "life.h"
+#include "loop.h"
+#include "receive.h"
+#include "spec.h"
+
+#include <errno.h>
+#include <sched.h>
+
+#define LOOK_MOST_MS 25
+
+static void step(struct actor_system *system);
+
+static bool loop_rests(struct actor__loop *loop, bool here)
+{
+	if (actor__receive_waiting(loop))
+		return false;
+	for (uint32_t i = 0; i < ACTOR_ABI_LOOPS; i++) {
+		struct actor__channel *channel =
+			atomic_load_explicit(&loop->in[i], memory_order_acquire);
+
+		if (channel && atomic_load_explicit(&channel->queued, memory_order_relaxed))
+			return false;
+	}
+	return here ? actor__dispatchers_ready(loop) == 0 : atomic_load(&loop->sleeping) != 0;
+}
+
+static uint64_t worked(const struct actor_system *system)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 1; i < system->loop_count; i++)
+		sum += atomic_load(&system->loops[i]->worked);
+	return sum;
+}
+
+static bool quiet(struct actor_system *system)
+{
+	uint64_t before = worked(system);
+
+	for (int look = 0; look < 2; look++)
+		for (uint32_t i = 0; i < system->loop_count; i++)
+			if (!loop_rests(system->loops[i], i == 0))
+				return false;
+	return worked(system) == before;
+}
+
+static void on_look(uv_timer_t *timer)
+{
+	step(timer->data);
+}
+
+static void look_later(struct actor_system *system)
+{
+	uv_timer_start(&system->close_timer, on_look, system->close_wait_ms, 0);
+	if (system->close_wait_ms < LOOK_MOST_MS)
+		system->close_wait_ms *= 2;
+}
+
+/* Sends a command to every loop but the first. Without memory the next look tries again. */
+static bool command_all(struct actor_system *system, uint16_t command)
+{
+	while (system->commanded < system->loop_count) {
+		if (actor__inbox_command(system->loops[system->commanded], command, 0, NULL))
+			return false;
+		system->commanded++;
+	}
+	return true;
+}
+
+static void phase_set(struct actor_system *system, enum actor__phase phase)
+{
+	atomic_store(&system->phase, phase);
+	system->commanded = 1;
+	system->close_wait_ms = 1;
+}
+
+static bool others_exited(struct actor_system *system)
+{
+	for (uint32_t i = 1; i < system->loop_count; i++)
+		if (!atomic_load(&system->loops[i]->exited))
+			return false;
+	return true;
+}
+
+static void on_timer_closed(uv_handle_t *timer)
+{
+	struct actor_system *system = timer->data;
+
+	actor__loop_end(system->loops[0]);
+}
+
+static void end_self(struct actor_system *system)
+{
+	for (uint32_t i = 1; i < system->loop_count; i++)
+		pthread_join(system->loops[i]->owner, NULL);
+	uv_close((uv_handle_t *)&system->close_timer, on_timer_closed);
+}
+
+static void step(struct actor_system *system)
+{
+	enum actor__phase phase = atomic_load(&system->phase);
+
+	if (uv_is_closing((uv_handle_t *)&system->close_timer))
+		return;
+	if (phase == ACTOR__DRAINING &&
+		(uv_hrtime() >= system->drain_until_ns || quiet(system))) {
+		phase_set(system, phase = ACTOR__STOPPING);
+		actor__loop_stop_all(system->loops[0]);
+	}
+	if (phase == ACTOR__STOPPING && command_all(system, ACTOR__STOP_ALL) &&
+		actor__life_count(system) == 0) {
+		actor__waiters_cancel(&system->waiters);
+		phase_set(system, phase = ACTOR__ENDING);
+	}
+	if (phase == ACTOR__ENDING && command_all(system, ACTOR__END) && others_exited(system))
+		end_self(system);
+	else
+		look_later(system);
+}
+
+static void begin(struct actor_system *system)
+{
+	struct actor__loop *first = system->loops[0];
+
+	actor__handles_revive(first);
+	uv_timer_init(first->uv, &system->close_timer);
+	system->close_timer.data = system;
+	system->close_wait_ms = 1;
+	system->drain_until_ns = system->drain_ms < 0
+					 ? 0
+					 : uv_hrtime() + (uint64_t)system->drain_ms * 1000000u;
+	/* Not now: the caller may be inside a turn. */
+	uv_timer_start(&system->close_timer, on_look, 0, 0);
+	system->closing_here = true;
+}
+
+static void on_passed(struct actor__loop *loop)
+{
+	struct actor_system *system = loop->system;
+
+	if (loop->index == 0) {
+		if (system->closing_here && atomic_load(&system->phase) > ACTOR__DRAINING &&
+			!loop->closed)
+			step(system);
+	} else if (loop->stopping && !loop->top) {
+		actor__handles_signal(system->loops[0]);
+	}
+}
+
+static void on_command(struct actor__loop *loop, const struct actor__envelope *command)
+{
+	switch (command->type) {
+	case ACTOR__CLOSE:
+		begin(loop->system);
+		break;
+	case ACTOR__STOP_ALL:
+		actor__loop_stop_all(loop);
+		break;
+	case ACTOR__END:
+		actor__loop_end(loop);
+		break;
+	default:
+		break;
+	}
+}
+
+void actor__system_free(struct actor_system *system)
+{
+	for (uint32_t i = 0; system->loops && i < system->loop_count; i++)
+		if (system->loops[i])
+			actor__loop_free(system->loops[i]);
+	actor__waiters_rest(&system->waiters);
+	actor__specs_free(system);
+	actor__names_fini(&system->names);
+	actor__waiters_fini(&system->waiters);
+	pthread_mutex_destroy(&system->lock);
+	actor__heap_free(system->loops);
+	actor__heap_free(system);
+}
+
+/* All handles of a loop are closed. A caller's loop is the last of its system. */
+static void on_closed(struct actor__loop *loop)
+{
+	struct actor_system *system = loop->system;
+
+	if (loop->owned || system->failed)
+		return; /* its thread goes on when uv_run() returns */
+	if (system->close_cb)
+		system->close_cb(system, system->close_data);
+	actor__system_free(system);
+}
+
+static void on_thread_ended(struct actor__loop *loop)
+{
+	struct actor_system *system = loop->system;
+
+	if (loop->index) {
+		struct actor__loop *first = system->loops[0];
+
+		/* The first loop frees this one only after it has joined this thread. */
+		atomic_store(&loop->exited, 1);
+		actor__handles_signal(first);
+		return;
+	}
+	if (system->close_cb)
+		system->close_cb(system, system->close_data);
+	if (system->waited_for || system->failed)
+		return; /* actor_system_close_wait() joins and frees */
+	pthread_detach(pthread_self());
+	actor__system_free(system);
+}
+
+static int close_begin(
+	struct actor_system *system, actor_close_cb cb, void *data, bool waited_for)
+{
+	struct actor__loop *first = system->loops[0];
+	int rc = 0;
+
+	pthread_mutex_lock(&system->lock);
+	if (atomic_load(&system->phase) != ACTOR__OPEN) {
+		rc = -EALREADY;
+	} else {
+		system->close_cb = cb;
+		system->close_data = data;
+		system->waited_for = waited_for;
+		if (!actor__loop_here(first))
+			rc = actor__inbox_command(first, ACTOR__CLOSE, 0, NULL);
+		if (!rc)
+			atomic_store(&system->phase, ACTOR__DRAINING);
+	}
+	pthread_mutex_unlock(&system->lock);
+	if (!rc && actor__loop_here(first))
+		begin(system);
+	return rc;
+}
+
+int actor_system_close(struct actor_system *system, actor_close_cb cb, void *data)
+{
+	return actor__forked(system) ? -ECHILD : close_begin(system, cb, data, false);
+}
+
+int actor_system_close_wait(struct actor_system *system)
+{
+	pthread_t last = system->loops[0]->owner;
+	int rc;
+
+	if (actor__forked(system))
+		return -ECHILD;
+	if (system->embedded)
+		return -EINVAL;
+	for (uint32_t i = 0; i < system->loop_count; i++)
+		if (actor__loop_here(system->loops[i]))
+			return ACTOR_ETHREAD;
+	rc = close_begin(system, NULL, NULL, true);
+	if (rc)
+		return rc;
+	pthread_join(last, NULL);
+	actor__system_free(system);
+	return 0;
+}
+
+void actor__close_init(void)
+{
+	actor__loop_hooks.passed = on_passed;
+	actor__loop_hooks.command = on_command;
+	actor__loop_hooks.closed = on_closed;
+	actor__loop_hooks.thread_ended = on_thread_ended;
+}

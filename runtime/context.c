@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What a handler may ask of its context. */
+#include "core.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+actor_ref actor_self(const struct actor_ctx *ctx)
+{
+	return ctx->cell->self;
+}
+
+void *actor_state(const struct actor_ctx *ctx)
+{
+	return actor__cell_state(ctx->cell);
+}
+
+actor_ref actor_sender(const struct actor_ctx *ctx)
+{
+	return ctx->envelope ? ctx->envelope->sender : ACTOR_NONE;
+}
+
+actor_ref actor_parent(const struct actor_ctx *ctx)
+{
+	return ctx->cell->parent;
+}
+
+struct actor_system *actor_ctx_system(const struct actor_ctx *ctx)
+{
+	return ctx->loop->system;
+}
+
+uv_loop_t *actor_ctx_loop(const struct actor_ctx *ctx)
+{
+	return ctx->loop->uv;
+}
+
+void actor_stop_self(struct actor_ctx *ctx)
+{
+	ctx->cell->signals |= ACTOR__SIGNAL_TERMINATE;
+}
+
+void *actor_take(struct actor_ctx *ctx)
+{
+	ctx->taken = true;
+	return ctx->message.payload;
+}
+
+int actor_fail(struct actor_ctx *ctx, int code, const char *format, ...)
+{
+	va_list arguments;
+
+	ctx->failure = code < 0 ? code : UV_EINVAL;
+	va_start(arguments, format);
+	vsnprintf(ctx->text, sizeof(ctx->text), format, arguments);
+	va_end(arguments);
+	return ctx->failure;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* The runtime's own structures: cell, dispatcher, loop, system; and how they hang together.
+ *
+ * A *system* has loops. A *loop* is one uv_loop_t with its thread, and owns everything below it:
+ * the actor table, cells, dispatcher instances, pools. Nothing of a loop is touched by another
+ * thread, except what says so: its inbox, the rings, `sleeping`, counters, and the slots that
+ * foreign threads reserve when they spawn.
+ *
+ * A *cell* is an actor: its unit (what a dispatcher queues), mailbox and family. `signals` are the
+ * system lane: bits that are handled before the next message and need no memory.
+ *
+ * A pass of the loop. prepare: say that we may sleep, look again. poll. check: take mail from
+ * rings and inbox, then run units within the dispatchers' budgets. An idle handle, started when a
+ * unit becomes ready, keeps poll from blocking.
+ */
+#ifndef ACTOR_CORE_H
+#define ACTOR_CORE_H
+
+#include "abi.h"
+#include "actor.h"
+#include "asks.h"
+#include "inbox.h"
+#include "mailbox.h"
+#include "memory.h"
+#include "names.h"
+#include "ring.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#define ACTOR__LIKELY(x)   __builtin_expect(!!(x), 1)
+#define ACTOR__UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* A full fence that ThreadSanitizer understands as well. */
+#if defined(__SANITIZE_THREAD__)
+#define ACTOR__TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ACTOR__TSAN 1
+#endif
+#endif
+static inline void actor__fence(void)
+{
+#ifdef ACTOR__TSAN
+	static _Atomic int anything;
+
+	atomic_fetch_add(&anything, 1);
+#else
+	atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+#define ACTOR__TABLE_SEGMENT  4096u /* actors per table segment */
+#define ACTOR__TABLE_SEGMENTS 4096u
+#define ACTOR__NO_SLOT        UINT32_MAX
+
+/* ---- unit ---- */
+
+enum actor__unit_state {
+	ACTOR__UNIT_IDLE,
+	ACTOR__UNIT_LISTED,   /* in the FIFO of one of the four */
+	ACTOR__UNIT_QUEUED,   /* a custom dispatcher holds it */
+	ACTOR__UNIT_RUNNING,  /* a cell's turn is open */
+	ACTOR__UNIT_INSIDE,   /* a custom dispatcher's execute has not returned yet */
+	ACTOR__UNIT_DEFERRED, /* it ran the unit there: queued elsewhere when it returns */
+};
+
+enum actor__unit_flag {
+	ACTOR__UNIT_CELL = 1, /* it is a cell's */
+};
+
+/* ---- cell ---- */
+
+enum actor__state {
+	ACTOR__CREATING,
+	ACTOR__RUNNING,
+	ACTOR__SUSPENDED,
+	ACTOR__TERMINATING,
+	ACTOR__TERMINATED,
+};
+
+enum actor__signal {
+	ACTOR__SIGNAL_CREATE = 1,
+	ACTOR__SIGNAL_TERMINATE = 2,
+	ACTOR__SIGNAL_FINISH = 4, /* terminating, and the last child has gone */
+	ACTOR__SIGNAL_FAILURE = 8, /* the handler failed with `failure`; supervision decides */
+};
+
+struct actor__remote_children {
+	uint32_t count;
+	uint32_t room;
+	actor_ref at[];
+};
+
+struct actor__cell {
+	struct actor_unit unit; /* first: a unit that is a cell's is the cell */
+	struct actor__loop *loop;
+	const struct actor_class *cls;
+	struct actor__mailbox mailbox;
+	actor_ref self;
+	uint32_t throughput;
+	uint8_t state;   /* enum actor__state */
+	uint8_t signals; /* enum actor__signal */
+	uint8_t heap;    /* came from the heap, not from the loop's pool */
+	uint8_t started; /* on_start was entered */
+	/* family: children on the same loop by links, others by ref */
+	struct actor__cell *first_child;
+	struct actor__cell *next_sibling;
+	struct actor__cell *previous_sibling;
+	struct actor__remote_children *remote_children;
+	struct actor__name *name; /* NULL = anonymous */
+	actor_ref parent;
+	struct actor__ask *asks;  /* that wait for an answer */
+	uint32_t children;        /* on all loops */
+	int32_t failure;          /* code of the failure being decided */
+};
+
+static inline void *actor__cell_state(struct actor__cell *cell)
+{
+	return (char *)cell + ((sizeof(*cell) + 15) & ~(size_t)15);
+}
+
+static inline size_t actor__cell_bytes(const struct actor_class *cls)
+{
+	return ((sizeof(struct actor__cell) + 15) & ~(size_t)15) + ((cls->state_bytes + 15) & ~(size_t)15);
+}
+
+/* Can a turn make progress? Nothing else may ask for one. */
+static inline bool actor__cell_dispatchable(const struct actor__cell *cell)
+{
+	return cell->signals || (cell->state == ACTOR__RUNNING && cell->mailbox.count);
+}
+
+/* ---- dispatcher instance ---- */
+
+struct actor_dispatcher {
+	struct actor__loop *loop;
+	const struct actor_dispatcher_ops *ops; /* NULL: one of the four built in */
+	void *self;                             /* custom */
+	enum actor_dispatcher_kind kind;
+	uint32_t budget; /* units per pass; UINT32_MAX = no bound */
+	/* FIFO of ready units */
+	struct actor_unit *first;
+	struct actor_unit **last;
+	uint32_t ready;
+	/* this pass: since the end of the last drain in check */
+	uint32_t ran;
+	uint32_t quota; /* throughput: units of this pass that may run; valid if quota_set */
+	bool quota_set;
+	uint32_t number; /* in the root's table */
+	struct actor_dispatcher *next; /* of the loop */
+	struct actor_dispatcher_spec spec;
+};
+
+/* ---- what a handler sees ---- */
+
+struct actor_ctx {
+	struct actor__loop *loop;
+	struct actor__cell *cell;
+	struct actor__envelope *envelope; /* NULL in on_start and on_stop */
+	struct actor_message message;
+	int failure; /* set by actor_fail() */
+	bool taken;
+	bool stop;
+	char text[256]; /* of the failure */
+};
+
+/* ---- records on their way out ---- */
+
+struct actor__observer {
+	uint64_t now;       /* ticks: end of the last handler */
+	uint64_t turn_began;
+	uint64_t delivered; /* before this batch */
+	uint64_t unstamped;
+	uint32_t count;
+	struct actor_abi_record records[ACTOR_ABI_TURN_RECORDS];
+};
+
+/* ---- mail between loops ---- */
+
+/* From one loop to another; owned by the sending loop's thread. */
+struct actor__channel {
+	struct actor__loop *from;
+	struct actor__loop *to;
+	struct actor__ring *ring;
+	struct actor__mailbox overflow; /* this and all later mail, while the ring is full */
+	bool dirty;                     /* in the loop's list of channels to flush */
+	struct actor__channel *next_dirty;
+	_Atomic uint32_t waiting; /* sender waits for room: the receiver wakes it */
+	_Atomic uint64_t queued;  /* length of overflow, for whoever asks whether all is quiet */
+};
+
+/* ---- loop ---- */
+
+struct actor__handles {
+	uv_check_t check;
+	uv_prepare_t prepare;
+	uv_idle_t idle;
+	uv_async_t async;
+	uv_timer_t timer; /* asks' deadlines */
+	struct actor__handles *older; /* closed by somebody else's uv_walk; freed at the end */
+};
+
+struct actor__loop {
+	struct actor_abi_loop *abi;
+	struct actor_system *system;
+	uv_loop_t *uv;
+	uint32_t id; /* upper 8 bits of its actors' refs */
+	uint32_t index; /* in the system */
+	bool owned;  /* has a thread of ours */
+	bool awake;  /* the idle handle runs */
+	bool in_turn;
+	bool in_drain;
+	bool stopping; /* all actors are to stop */
+	bool closed;   /* the inbox is closed, handles are closing */
+	uint32_t immediate_ran; /* units of immediate dispatchers in this pass */
+	struct actor_dispatcher *immediate_next; /* where the next pass goes on */
+	struct actor_dispatcher *dispatchers;
+	struct actor_dispatcher *standard; /* the system's default */
+	struct actor__channel *dirty;
+	struct actor__cell *top; /* actors at top level */
+	struct actor_ctx ctx;
+	struct actor__pool pool;
+	struct actor__slots *slots;
+	struct actor__asks asks;
+	struct actor__observer observer;
+	struct actor__channel *out[ACTOR_ABI_LOOPS]; /* by loop id, made on first use */
+	struct actor__handles *handles;
+	uint32_t handles_open;
+	pthread_t owner; /* of an owned loop */
+	uv_loop_t own_uv;
+	uint64_t delivered_before; /* by earlier systems with this loop number */
+	uint64_t turns_before;
+	/* counters: written by the loop's thread, read by any */
+	_Atomic uint64_t created;
+	_Atomic uint64_t terminated;
+	_Atomic uint64_t dead_letters;
+	_Atomic uint64_t failed;
+	_Atomic uint64_t dispatcher_errors;
+	_Atomic uint64_t worked; /* passes in which there was something to do */
+	/* shared with other threads */
+	_Alignas(64) _Atomic uint32_t sleeping; /* seq_cst with inbox and ring tails, see loop.c */
+	_Atomic uintptr_t thread;               /* pthread_self() of the thread it runs on */
+	_Atomic uint32_t exited;
+	struct actor__inbox inbox;
+	_Atomic(struct actor__channel *) in[ACTOR_ABI_LOOPS]; /* by loop id; release by the sender */
+	_Atomic uint64_t in_set[ACTOR_ABI_LOOPS / 64];        /* which of them are there */
+};
+
+/* ---- system ---- */
+
+enum actor__phase {
+	ACTOR__OPEN,
+	ACTOR__DRAINING,
+	ACTOR__STOPPING,
+	ACTOR__ENDING,
+};
+
+struct actor_system {
+	char name[ACTOR_NAME_BYTES + 1];
+	uint32_t throughput;
+	uint32_t ring_slots;
+	int64_t drain_ms;
+	struct actor_dispatcher_spec standard;
+	actor_log_cb log;
+	void *log_data;
+	actor_dead_letter_cb on_dead_letter;
+	void *on_dead_letter_data;
+	uint32_t fork_count; /* of the process when it was made */
+	uint32_t loop_count;
+	struct actor__loop **loops; /* the caller's first */
+	bool embedded;
+	struct actor__names names;
+	struct actor__waiters waiters;
+	_Atomic uint32_t next_loop; /* for spawns from outside, by turns */
+	_Atomic uint32_t phase;     /* enum actor__phase */
+	_Atomic uint64_t outside_created; /* by threads that are no loop of ours */
+	pthread_mutex_t lock; /* specs; spawning from outside against closing */
+	struct actor__spec_list *specs;
+	/* closing; the first loop's thread */
+	actor_close_cb close_cb;
+	void *close_data;
+	bool waited_for;   /* by actor_system_close_wait() */
+	bool closing_here; /* the first loop knows of it */
+	bool failed;       /* never got to work: whoever opened it frees it */
+	uint64_t drain_until_ns;
+	uint32_t close_wait_ms; /* until the next look */
+	uint32_t commanded;     /* loops that got this phase's command */
+	uv_timer_t close_timer;
+};
+
+static inline uint32_t actor__ref_loop(actor_ref ref)
+{
+	return (uint32_t)(ref >> 56);
+}
+
+/* The loop that a ref of this system lives on, or NULL. Any thread. */
+static inline struct actor__loop *actor__loop_of(const struct actor_system *system, actor_ref ref)
+{
+	for (uint32_t i = 0; i < system->loop_count; i++)
+		if (system->loops[i]->id == actor__ref_loop(ref))
+			return system->loops[i];
+	return NULL;
+}
+
+/* Does the calling thread run this loop? */
+static inline bool actor__loop_here(struct actor__loop *loop)
+{
+	return atomic_load_explicit(&loop->thread, memory_order_relaxed) ==
+	       (uintptr_t)pthread_self();
+}
+
+#endif

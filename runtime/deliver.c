@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Delivery on the receiver's loop, and dead letters. */
+#include "deliver.h"
+
+#include "registry.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void actor__envelope_release(struct actor__envelope *e)
+{
+	struct actor_type *type = e->type ? actor__type(e->type) : NULL;
+
+	if (e->flags & ACTOR__COPY)
+		free(e->heap.block);
+	else if (type && type->destroy)
+		type->destroy(e->flags & ACTOR__HEAP ? e->heap.block : e->inlined,
+			e->flags & ACTOR__HEAP ? e->heap.bytes : e->bytes);
+}
+
+void actor__envelope_open(struct actor__envelope *e, struct actor_message *message)
+{
+	message->type = actor__type(e->type);
+	message->payload = e->flags & ACTOR__HEAP ? e->heap.block : e->inlined;
+	message->bytes = e->flags & ACTOR__HEAP ? e->heap.bytes : e->bytes;
+	message->sender = e->sender;
+}
+
+void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *e)
+{
+	struct actor_system *system = loop->system;
+
+	if (e->flags & (ACTOR__POISON | ACTOR__CONTROL) || !e->type)
+		return; /* stopping what is gone; an ask's own time-out */
+	actor__counter_add(&loop->dead_letters, 1);
+	ACTOR__FIRE(dead_letter, e->to, e->sender, e->type, 0);
+	if (system->on_dead_letter) {
+		struct actor_message message;
+
+		actor__envelope_open(e, &message);
+		system->on_dead_letter(system->on_dead_letter_data, e->to, &message);
+	}
+	actor__envelope_release(e);
+}
+
+void actor__observe_enqueue(
+	const struct actor__cell *cell, const struct actor__envelope *e, bool asked)
+{
+	ACTOR__FIRE(enqueue, cell->self, e->sender, e->type, cell->mailbox.count, asked,
+		cell->cls->id);
+	(void)cell;
+	(void)e;
+	(void)asked;
+}
+
+int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
+{
+	struct actor__cell *cell = actor__slot_find(loop->slots, e->to);
+	struct actor__envelope *place;
+	bool asked;
+
+	if (!cell || e->to >> 56 != loop->id) {
+		actor__dead_letter(loop, e);
+		return 0;
+	}
+	place = actor__mailbox_push(&cell->mailbox, &loop->pool);
+	if (!place)
+		return -ENOMEM;
+	*place = *e;
+	asked = actor__cell_ask(cell);
+	if (ACTOR__LISTENED(enqueue) && !(e->flags & ACTOR__POISON))
+		actor__observe_enqueue(cell, place, asked);
+	return 0;
+}

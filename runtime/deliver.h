@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* From an envelope to its mailbox or to the dead letters; the receiver's loop. */
+#ifndef ACTOR_DELIVER_H
+#define ACTOR_DELIVER_H
+
+#include "dispatcher.h"
+#include "slots.h"
+
+/* Destroys what an envelope's payload owns. Any thread that owns the envelope. */
+void actor__envelope_release(struct actor__envelope *envelope);
+
+/* The message as a handler sees it. */
+void actor__envelope_open(struct actor__envelope *envelope, struct actor_message *message);
+
+/* Counts and publishes a message that found no actor, then releases it. */
+void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *envelope);
+
+/* Puts a copy of the envelope into its receiver's mailbox and asks for a turn. It belongs to the
+ * mailbox (or is released) unless the result is -ENOMEM. */
+int actor__deliver(struct actor__loop *loop, struct actor__envelope *envelope);
+
+/* Fires the probe `enqueue` for mail that has just entered. */
+void actor__observe_enqueue(
+	const struct actor__cell *cell, const struct actor__envelope *envelope, bool asked);
+
+static inline void actor__counter_add(_Atomic uint64_t *counter, uint64_t n)
+{
+	/* One writer: no read-modify-write needed. */
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+		memory_order_relaxed);
+}
+
+#endif

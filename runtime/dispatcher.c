@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* Instances of dispatchers, and the drain that runs their units. */
+#include "dispatcher.h"
+
+#include "channel.h"
+#include "log.h"
+#include "registry.h"
+
+#include <errno.h>
+
+int actor__dispatcher_open(struct actor__loop *loop, const struct actor_dispatcher_spec *spec,
+	uint32_t number, struct actor_dispatcher **out)
+{
+	struct actor_dispatcher **place = &loop->dispatchers;
+	struct actor_dispatcher *d;
+	int rc;
+
+	for (; *place; place = &(*place)->next) {
+		if ((*place)->number == number) {
+			*out = *place;
+			return 0;
+		}
+	}
+	d = actor__heap_zero(sizeof(*d));
+	if (!d)
+		return -ENOMEM;
+	d->loop = loop;
+	d->spec = *spec;
+	d->kind = spec->kind;
+	d->ops = spec->kind == ACTOR_CUSTOM ? spec->ops : NULL;
+	d->budget = spec->kind == ACTOR_MICROTASK ? UINT32_MAX : spec->budget;
+	d->number = number;
+	d->last = &d->first;
+	rc = d->ops && d->ops->open ? d->ops->open(&d->self, d, spec->data) : 0;
+	if (!d->ops || !d->ops->open)
+		d->self = spec->data;
+	if (rc < 0) {
+		actor__heap_free(d);
+		return rc;
+	}
+	*place = d;
+	*out = d;
+	return 0;
+}
+
+void actor__dispatchers_close(struct actor__loop *loop)
+{
+	/* The newest first: a wrapper goes before what it delegates to. */
+	while (loop->dispatchers) {
+		struct actor_dispatcher **last = &loop->dispatchers;
+		struct actor_dispatcher *d;
+
+		while ((*last)->next)
+			last = &(*last)->next;
+		d = *last;
+		*last = NULL;
+		if (d->ops && d->ops->close)
+			d->ops->close(d->self);
+		actor__heap_free(d);
+	}
+	loop->standard = NULL;
+}
+
+void actor__dispatcher_error(struct actor_dispatcher *dispatcher, int code, actor_ref actor)
+{
+	struct actor__loop *loop = dispatcher->loop;
+
+	atomic_store_explicit(&loop->dispatcher_errors,
+		atomic_load_explicit(&loop->dispatcher_errors, memory_order_relaxed) + 1,
+		memory_order_relaxed);
+	ACTOR__FIRE(dispatcher_error, actor, dispatcher->number, (uint64_t)(int64_t)code);
+	if (dispatcher->spec.on_error)
+		dispatcher->spec.on_error(
+			dispatcher->spec.on_error_data, dispatcher->spec.id, code, actor);
+	else
+		actor__log(loop->system, ACTOR_LOG_ERROR, "dispatcher %s: a unit failed: %s",
+			dispatcher->spec.id, actor_strerror(code));
+}
+
+static actor_ref unit_actor(const struct actor_unit *unit)
+{
+	return unit->flags & ACTOR__UNIT_CELL ? ((const struct actor__cell *)unit)->self : 0;
+}
+
+/* Runs a unit later that its own dispatcher tried to run at the wrong time. */
+static void unit_defer(struct actor__loop *loop, struct actor_unit *unit)
+{
+	struct actor_dispatcher *d = NULL;
+	struct actor_dispatcher_spec spec;
+	int number;
+
+	actor_dispatcher_hybrid(&spec, ACTOR_HYBRID_BUDGET, "deferred");
+	number = actor__dispatcher_register(spec.id, ACTOR_HYBRID, spec.budget);
+	if (number > 0 && actor__dispatcher_open(loop, &spec, (uint32_t)number, &d) == 0)
+		actor__dispatcher_push(d, unit);
+}
+
+void actor__dispatcher_custom(struct actor_dispatcher *dispatcher, struct actor_unit *unit)
+{
+	struct actor__loop *loop = dispatcher->loop;
+
+	unit->state = ACTOR__UNIT_INSIDE;
+	dispatcher->ops->execute(dispatcher->self, unit);
+	if (unit->state == ACTOR__UNIT_INSIDE) {
+		unit->state = ACTOR__UNIT_QUEUED;
+	} else if (unit->state == ACTOR__UNIT_DEFERRED) {
+		/* It ran the unit on the caller's stack; that would nest turns. */
+		unit_defer(loop, unit);
+	}
+}
+
+/* Runs a unit that is queued. A cell's unit stays queued until its turn begins. */
+static void unit_run(struct actor__loop *loop, struct actor_unit *unit)
+{
+	struct actor_dispatcher *dispatcher = unit->dispatcher;
+	int rc;
+
+	if (!(unit->flags & ACTOR__UNIT_CELL))
+		unit->state = ACTOR__UNIT_IDLE;
+	rc = unit->run(unit);
+	if (ACTOR__UNLIKELY(rc < 0))
+		actor__dispatcher_error(dispatcher, rc, 0);
+	if (ACTOR__UNLIKELY(loop->dirty != NULL))
+		actor__channels_flush(loop);
+}
+
+void actor_unit_run(struct actor_unit *unit)
+{
+	struct actor_dispatcher *dispatcher = unit->dispatcher;
+
+	if (unit->state == ACTOR__UNIT_QUEUED && !dispatcher->loop->in_turn) {
+		unit_run(dispatcher->loop, unit);
+		return;
+	}
+	actor__dispatcher_error(dispatcher, ACTOR_EUNIT, unit_actor(unit));
+	if (unit->state == ACTOR__UNIT_INSIDE)
+		unit->state = ACTOR__UNIT_DEFERRED;
+	else if (unit->state == ACTOR__UNIT_QUEUED)
+		unit_defer(dispatcher->loop, unit);
+}
+
+static void run_first(struct actor__loop *loop, struct actor_dispatcher *d)
+{
+	struct actor_unit *unit = d->first;
+
+	d->first = unit->next;
+	if (!d->first)
+		d->last = &d->first;
+	d->ready--;
+	d->ran++;
+	unit_run(loop, unit);
+}
+
+/* How many units this dispatcher may still run in this pass. */
+static uint32_t allowance(struct actor__loop *loop, struct actor_dispatcher *d)
+{
+	uint32_t most;
+
+	switch (d->kind) {
+	case ACTOR_IMMEDIATE:
+		return loop->immediate_ran ? 0 : 1;
+	case ACTOR_THROUGHPUT_DISPATCHER:
+		if (!d->quota_set && d->ready) {
+			d->quota = d->ready < d->budget ? d->ready : d->budget;
+			d->quota_set = true;
+		}
+		most = d->quota_set ? d->quota : 0;
+		break;
+	default:
+		most = d->budget;
+	}
+	return most > d->ran ? most - d->ran : 0;
+}
+
+static uint32_t dispatcher_drain(struct actor__loop *loop, struct actor_dispatcher *d)
+{
+	uint32_t most = allowance(loop, d);
+	uint32_t ran = 0;
+
+	while (d->ready && ran < most) {
+		if (d->kind == ACTOR_IMMEDIATE)
+			loop->immediate_ran++;
+		run_first(loop, d);
+		if (d->kind == ACTOR_MICROTASK)
+			d->ran = 0;
+		ran++;
+	}
+	return ran;
+}
+
+static void pass_end(struct actor__loop *loop)
+{
+	for (struct actor_dispatcher *d = loop->dispatchers; d; d = d->next) {
+		if (d->ran || d->ready)
+			ACTOR__FIRE(dispatcher_yield, d->number,
+				d->ready ? ACTOR_ABI_YIELD_BUDGET : ACTOR_ABI_YIELD_IDLE, d->ran,
+				d->ready, loop->id);
+		d->ran = 0;
+		d->quota_set = false;
+	}
+	loop->immediate_ran = 0;
+}
+
+/* The immediate dispatchers take turns over the passes: the one that ran goes to the list's end. */
+static void immediate_rotate(struct actor__loop *loop, struct actor_dispatcher *d)
+{
+	struct actor_dispatcher **place = &loop->dispatchers;
+
+	if (d->kind != ACTOR_IMMEDIATE || !d->next)
+		return;
+	while (*place != d)
+		place = &(*place)->next;
+	*place = d->next;
+	while (*place)
+		place = &(*place)->next;
+	*place = d;
+	d->next = NULL;
+}
+
+uint32_t actor__dispatchers_drain(struct actor__loop *loop, bool pass_ends)
+{
+	struct actor_dispatcher *immediate = NULL;
+	uint32_t total = 0;
+	uint32_t ran;
+
+	loop->in_drain = true;
+	do {
+		ran = 0;
+		for (struct actor_dispatcher *d = loop->dispatchers; d; d = d->next) {
+			uint32_t n = d->ops ? 0 : dispatcher_drain(loop, d);
+
+			if (n && d->kind == ACTOR_IMMEDIATE)
+				immediate = d;
+			ran += n;
+		}
+		total += ran;
+	} while (ran);
+	if (pass_ends) {
+		pass_end(loop);
+		if (immediate)
+			immediate_rotate(loop, immediate);
+	}
+	loop->abi->ready = actor__dispatchers_ready(loop);
+	if (!loop->abi->ready)
+		actor__handles_rest(loop);
+	loop->in_drain = false;
+	return total;
+}
+
+uint32_t actor__dispatchers_ready(const struct actor__loop *loop)
+{
+	uint32_t ready = 0;
+
+	for (const struct actor_dispatcher *d = loop->dispatchers; d; d = d->next)
+		ready += d->ready;
+	return ready;
+}

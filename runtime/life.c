@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Start and stop of actors: children first, then the hook, then what is left of the mail. */
+#include "life.h"
+
+#include "channel.h"
+#include "log.h"
+#include "path.h"
+#include "registry.h"
+#include "supervision.h"
+
+#include <errno.h>
+#include <string.h>
+
+void actor__life_signal(struct actor__cell *cell, enum actor__signal signal)
+{
+	cell->signals |= (uint8_t)signal;
+	actor__cell_ask(cell);
+}
+
+static void link_into(struct actor__cell **list, struct actor__cell *cell)
+{
+	cell->previous_sibling = NULL;
+	cell->next_sibling = *list;
+	if (*list)
+		(*list)->previous_sibling = cell;
+	*list = cell;
+}
+
+static void unlink_from(struct actor__cell **list, struct actor__cell *cell)
+{
+	if (cell->previous_sibling)
+		cell->previous_sibling->next_sibling = cell->next_sibling;
+	else
+		*list = cell->next_sibling;
+	if (cell->next_sibling)
+		cell->next_sibling->previous_sibling = cell->previous_sibling;
+}
+
+void actor__life_adopt(struct actor__loop *loop, struct actor__cell *parent, struct actor__cell *cell)
+{
+	link_into(parent ? &parent->first_child : &loop->top, cell);
+	if (parent)
+		parent->children++;
+}
+
+int actor__life_adopt_remote(struct actor__cell *parent, actor_ref child)
+{
+	struct actor__remote_children *list = parent->remote_children;
+
+	if (!list || list->count == list->room) {
+		uint32_t room = list ? list->room * 2 : 4;
+		struct actor__remote_children *grown =
+			actor__heap_alloc(sizeof(*grown) + room * sizeof(actor_ref));
+
+		if (!grown)
+			return -ENOMEM;
+		grown->count = list ? list->count : 0;
+		grown->room = room;
+		if (list)
+			memcpy(grown->at, list->at, list->count * sizeof(actor_ref));
+		actor__heap_free(list);
+		parent->remote_children = list = grown;
+	}
+	list->at[list->count++] = child;
+	parent->children++;
+	return 0;
+}
+
+static void child_counted_out(struct actor__cell *parent)
+{
+	if (--parent->children == 0 && parent->state == ACTOR__TERMINATING)
+		actor__life_signal(parent, ACTOR__SIGNAL_FINISH);
+}
+
+void actor__life_child_gone(struct actor__cell *parent, actor_ref child)
+{
+	struct actor__remote_children *list = parent->remote_children;
+
+	for (uint32_t i = 0; list && i < list->count; i++) {
+		if (list->at[i] == child) {
+			list->at[i] = list->at[--list->count];
+			child_counted_out(parent);
+			return;
+		}
+	}
+}
+
+/* Makes the context ready for on_start or on_stop. */
+static struct actor_ctx *hook_context(struct actor__cell *cell)
+{
+	struct actor_ctx *ctx = &cell->loop->ctx;
+
+	ctx->cell = cell;
+	ctx->envelope = NULL;
+	ctx->message.sender = 0;
+	ctx->failure = 0;
+	ctx->text[0] = '\0';
+	return ctx;
+}
+
+static void start(struct actor__cell *cell)
+{
+	struct actor_ctx *ctx = hook_context(cell);
+	int rc = 0;
+
+	cell->state = ACTOR__RUNNING;
+	cell->started = 1;
+	ACTOR__FIRE(spawn, cell->self, cell->parent, cell->cls->id, cell->unit.dispatcher->number);
+	if (cell->cls->on_start)
+		rc = cell->cls->on_start(ctx);
+	if (ctx->failure)
+		rc = ctx->failure;
+	ctx->failure = 0;
+	if (rc < 0) {
+		cell->failure = rc;
+		cell->signals |= ACTOR__SIGNAL_FAILURE;
+	}
+}
+
+static void failure_decide(struct actor__cell *cell)
+{
+	struct actor_ctx *ctx = &cell->loop->ctx;
+	enum actor__directive directive = actor__supervision_decide(cell);
+	char path[ACTOR__PATH_BYTES];
+
+	actor__counter_add(&cell->loop->failed, 1);
+	ACTOR__FIRE(failure, cell->self, (uint64_t)(int64_t)cell->failure, directive, cell->cls->id);
+	actor__path_text(cell->loop->system, cell->self, path, sizeof(path));
+	actor__log(cell->loop->system, ACTOR_LOG_ERROR, "actor %s (%s) failed and is stopped: %s%s%s",
+		path, cell->cls->name, actor_strerror(cell->failure), ctx->text[0] ? ": " : "",
+		ctx->text);
+	cell->signals |= ACTOR__SIGNAL_TERMINATE;
+}
+
+static void terminate_remote(struct actor__cell *cell)
+{
+	struct actor__remote_children *list = cell->remote_children;
+
+	for (uint32_t i = 0; list && i < list->count; i++)
+		actor__channel_command(cell->loop, actor__loop_of(cell->loop->system, list->at[i]),
+			ACTOR__TERMINATE, list->at[i], 0, NULL);
+}
+
+static void terminate(struct actor__cell *cell)
+{
+	if (cell->state >= ACTOR__TERMINATING)
+		return;
+	cell->state = ACTOR__TERMINATING;
+	for (struct actor__cell *child = cell->first_child; child; child = child->next_sibling)
+		actor__life_signal(child, ACTOR__SIGNAL_TERMINATE);
+	terminate_remote(cell);
+	if (!cell->children)
+		cell->signals |= ACTOR__SIGNAL_FINISH;
+}
+
+static void mail_to_dead_letters(struct actor__cell *cell)
+{
+	struct actor__pool *pool = &cell->loop->pool;
+
+	while (cell->mailbox.count) {
+		actor__dead_letter(cell->loop, actor__mailbox_pop(&cell->mailbox));
+		actor__mailbox_done(&cell->mailbox, pool);
+	}
+	actor__mailbox_rest(&cell->mailbox, pool);
+}
+
+static void tell_parent(struct actor__cell *cell)
+{
+	struct actor__loop *loop = cell->loop;
+	struct actor__cell *parent = NULL;
+
+	if (cell->parent && actor__ref_loop(cell->parent) != loop->id) {
+		unlink_from(&loop->top, cell);
+		actor__channel_command(loop, actor__loop_of(loop->system, cell->parent),
+			ACTOR__CHILD_GONE, cell->parent, cell->self, NULL);
+		return;
+	}
+	if (cell->parent)
+		parent = actor__slot_find(loop->slots, cell->parent);
+	unlink_from(parent ? &parent->first_child : &loop->top, cell);
+	if (parent)
+		child_counted_out(parent);
+}
+
+void actor__life_free(struct actor__loop *loop, struct actor__cell *cell)
+{
+	if (cell->heap)
+		actor__heap_free(cell);
+	else
+		actor__pool_give(&loop->pool, cell, actor__cell_bytes(cell->cls));
+}
+
+static void finish(struct actor__cell *cell)
+{
+	struct actor__loop *loop = cell->loop;
+
+	if (cell->cls->on_stop)
+		cell->cls->on_stop(hook_context(cell));
+	loop->ctx.failure = 0; /* nobody decides about a failure while stopping */
+	while (cell->asks)
+		actor__asks_remove(&loop->asks, &loop->pool, &cell->asks, cell->asks);
+	cell->state = ACTOR__TERMINATED;
+	mail_to_dead_letters(cell);
+	ACTOR__FIRE(stop, cell->self, (uint64_t)(int64_t)cell->failure, cell->cls->id);
+	actor__slot_free(loop->slots, cell->self, cell->heap);
+	actor__names_remove(&loop->system->names, cell->name);
+	tell_parent(cell);
+	actor__heap_free(cell->remote_children);
+	actor__life_free(loop, cell);
+	actor__counter_add(&loop->terminated, 1);
+}
+
+bool actor__life_signals(struct actor__cell *cell)
+{
+	while (cell->signals) {
+		uint8_t signals = cell->signals;
+
+		cell->signals = 0;
+		if (signals & ACTOR__SIGNAL_CREATE)
+			start(cell);
+		if (signals & ACTOR__SIGNAL_FAILURE)
+			failure_decide(cell);
+		if (signals & ACTOR__SIGNAL_TERMINATE)
+			terminate(cell);
+		if (signals & ACTOR__SIGNAL_FINISH) {
+			finish(cell);
+			return false;
+		}
+	}
+	return true;
+}
+
+uint64_t actor__life_count(const struct actor_system *system)
+{
+	uint64_t created = 0;
+	uint64_t terminated = 0;
+
+	/* Ends first: what is counted as ended was counted as created before. */
+	for (uint32_t i = 0; i < system->loop_count; i++)
+		terminated += atomic_load(&system->loops[i]->terminated);
+	for (uint32_t i = 0; i < system->loop_count; i++)
+		created += atomic_load(&system->loops[i]->created);
+	created += atomic_load(&system->outside_created);
+	return created - terminated;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Passes of a loop: prepare says that it may sleep, check takes mail and runs units.
+ *
+ * Sleeping. prepare: sleeping = 1, full fence, look for mail; then poll. Senders: publish, full
+ * fence, read `sleeping`, signal if it is set. One of the two sees the other. While units are
+ * ready the loop does not sleep and nobody signals it. */
+#define _GNU_SOURCE
+#include "loop.h"
+
+#include "ask.h"
+#include "channel.h"
+#include "deliver.h"
+#include "dispatcher.h"
+#include "life.h"
+#include "log.h"
+#include "receive.h"
+#include "slots.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+struct actor__loop_hooks actor__loop_hooks;
+
+/* The thread may be another one than last time: a caller may run his loop where he likes. */
+static void thread_note(struct actor__loop *loop)
+{
+	uintptr_t self = (uintptr_t)pthread_self();
+
+	if (atomic_load_explicit(&loop->thread, memory_order_relaxed) == self)
+		return;
+	atomic_store_explicit(&loop->thread, self, memory_order_relaxed);
+	__atomic_store_n(&loop->abi->thread, (uint32_t)gettid(), __ATOMIC_RELAXED);
+}
+
+static void on_prepare(struct actor__loop *loop)
+{
+	thread_note(loop);
+	if (loop->dirty)
+		actor__channels_flush(loop);
+	if (loop->awake)
+		return;
+	atomic_store_explicit(&loop->sleeping, 1, memory_order_relaxed);
+	actor__fence();
+	if (!actor__receive_waiting(loop))
+		return;
+	atomic_store_explicit(&loop->sleeping, 0, memory_order_relaxed);
+	actor__loop_wake(loop);
+}
+
+static void on_check(struct actor__loop *loop)
+{
+	uint32_t work;
+
+	thread_note(loop);
+	atomic_store_explicit(&loop->sleeping, 0, memory_order_relaxed);
+	work = actor__receive(loop);
+	work += actor__dispatchers_drain(loop, true);
+	if (loop->dirty)
+		actor__channels_flush(loop);
+	if (work)
+		actor__counter_add(&loop->worked, 1);
+	if (ACTOR__UNLIKELY(atomic_load_explicit(&loop->system->phase, memory_order_relaxed) !=
+			    ACTOR__OPEN))
+		actor__loop_hooks.passed(loop);
+}
+
+static void on_closed(struct actor__loop *loop)
+{
+	actor__loop_hooks.closed(loop);
+}
+
+static void on_command(struct actor__loop *loop, const struct actor__envelope *command)
+{
+	actor__loop_hooks.command(loop, command);
+}
+
+static void callbacks_set(void)
+{
+	actor__handle_callbacks.prepare = on_prepare;
+	actor__handle_callbacks.check = on_check;
+	actor__handle_callbacks.timer = actor__asks_expire;
+	actor__handle_callbacks.closed = on_closed;
+	actor__receive_command = on_command;
+}
+
+int actor__loop_open(struct actor_system *system, uint32_t index, uv_loop_t *uv)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct actor__loop *loop = actor__heap_zero(sizeof(*loop));
+	int rc = 0;
+
+	if (!loop)
+		return -ENOMEM;
+	pthread_once(&once, callbacks_set);
+	loop->system = system;
+	loop->index = index;
+	loop->owned = uv == NULL;
+	loop->ctx.loop = loop;
+	loop->slots = actor__slots_open();
+	if (!loop->slots) {
+		actor__heap_free(loop);
+		return ACTOR_ELIMIT;
+	}
+	system->loops[index] = loop;
+	loop->abi = &loop->slots->abi;
+	loop->id = loop->abi->loop;
+	loop->delivered_before = loop->abi->delivered;
+	loop->turns_before = loop->abi->turn;
+	memcpy(loop->abi->system, system->name, sizeof(loop->abi->system));
+	loop->uv = uv ? uv : &loop->own_uv;
+	if (loop->owned)
+		rc = uv_loop_init(&loop->own_uv);
+	else
+		thread_note(loop);
+	if (rc) {
+		loop->uv = NULL;
+		return rc;
+	}
+	rc = actor__handles_open(loop);
+	if (!rc)
+		__atomic_store_n(&loop->abi->state, ACTOR_ABI_LOOP_OPEN, __ATOMIC_RELEASE);
+	return rc;
+}
+
+static void *thread_main(void *argument)
+{
+	struct actor__loop *loop = argument;
+
+	thread_note(loop);
+	uv_run(&loop->own_uv, UV_RUN_DEFAULT);
+	actor__loop_hooks.thread_ended(loop);
+	return NULL;
+}
+
+int actor__loop_start(struct actor__loop *loop)
+{
+	return -pthread_create(&loop->owner, NULL, thread_main, loop);
+}
+
+void actor__loop_stop_all(struct actor__loop *loop)
+{
+	loop->stopping = true;
+	for (struct actor__cell *cell = loop->top; cell; cell = cell->next_sibling)
+		actor__life_signal(cell, ACTOR__SIGNAL_TERMINATE);
+}
+
+/* A program's own handles on a loop of ours: they would keep its thread for ever. */
+static void close_foreign(uv_handle_t *handle, void *count)
+{
+	if (uv_is_closing(handle) )
+		return;
+	uv_close(handle, NULL);
+	++*(unsigned int *)count;
+}
+
+void actor__loop_end(struct actor__loop *loop)
+{
+	unsigned int left_open = 0;
+
+	loop->closed = true;
+	actor__receive_close(loop);
+	actor__dispatchers_close(loop);
+	actor__handles_rest(loop);
+	actor__handles_revive(loop);
+	actor__handles_close(loop);
+	if (!loop->owned)
+		return;
+	uv_walk(&loop->own_uv, close_foreign, &left_open);
+	if (left_open)
+		actor__log(loop->system, ACTOR_LOG_WARN,
+			"%u libuv handles were still open on loop %u and were closed with it",
+			left_open, loop->index + 1);
+}
+
+/* What was sent to a loop that had ended already. */
+static void channel_free(struct actor__loop *loop, struct actor__channel *channel)
+{
+	struct actor__envelope *e;
+
+	while ((e = actor__ring_peek(channel->ring))) {
+		actor__dead_letter(channel->to, e);
+		actor__ring_pop(channel->ring);
+	}
+	while (channel->overflow.count) {
+		actor__dead_letter(channel->to, actor__mailbox_pop(&channel->overflow));
+		actor__mailbox_done(&channel->overflow, &loop->pool);
+	}
+	actor__ring_free(channel->ring);
+	actor__heap_free(channel);
+}
+
+void actor__loop_free(struct actor__loop *loop)
+{
+	for (uint32_t i = 0; i < ACTOR_ABI_LOOPS; i++)
+		if (loop->out[i])
+			channel_free(loop, loop->out[i]);
+	actor__asks_fini(&loop->asks);
+	actor__pool_fini(&loop->pool);
+	actor__handles_free(loop);
+	if (loop->owned && loop->uv)
+		uv_loop_close(&loop->own_uv);
+	actor__slots_close(loop->slots);
+	actor__heap_free(loop);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* A loop of a system: its passes, its thread, its birth and end. */
+#ifndef ACTOR_LOOP_H
+#define ACTOR_LOOP_H
+
+#include "core.h"
+
+/* Makes a loop on `uv`, or on a uv_loop_t of its own if that is NULL. */
+int actor__loop_open(struct actor_system *system, uint32_t index, uv_loop_t *uv);
+
+/* Starts the thread of an owned loop. */
+int actor__loop_start(struct actor__loop *loop);
+
+/* Asks all top-level actors of the loop to stop, now and later ones. The loop's thread. */
+void actor__loop_stop_all(struct actor__loop *loop);
+
+/* Closes dispatchers, inbox and handles; the loop's thread. */
+void actor__loop_end(struct actor__loop *loop);
+
+/* Frees the loop; its thread, if it had one, has ended. */
+void actor__loop_free(struct actor__loop *loop);
+
+/* What close.c adds to a pass: a look at how far closing is, commands, the end of the handles, and
+ * the end of an owned loop's thread. */
+struct actor__loop_hooks {
+	void (*passed)(struct actor__loop *loop);
+	void (*command)(struct actor__loop *loop, const struct actor__envelope *command);
+	void (*closed)(struct actor__loop *loop);
+	void (*thread_ended)(struct actor__loop *loop);
+};
+extern struct actor__loop_hooks actor__loop_hooks;
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* A FIFO of envelopes in chunks. No storage until the first message, none when it is empty again;
+ * an envelope never moves while it is queued or being handled. Cost: about ten instructions per
+ * push and pop. Used by one thread at a time. */
+#ifndef ACTOR_MAILBOX_H
+#define ACTOR_MAILBOX_H
+
+#include "actor.h"
+#include "memory.h"
+
+enum actor__envelope_flag {
+	ACTOR__HEAP = 1,     /* the payload is {pointer, bytes} */
+	ACTOR__COPY = 2,     /* that block is the runtime's own copy */
+	ACTOR__POISON = 4,   /* stops the actor when its place in the queue comes */
+	ACTOR__REPLY = 8,    /* answers the ask with this number */
+	ACTOR__FOREIGN = 16, /* came from another loop or thread */
+	ACTOR__WAITER = 32,  /* `ask` is the number of a thread that waits outside */
+	ACTOR__CONTROL = 64, /* for the loop itself; `type` is the command */
+};
+
+struct actor__block_payload {
+	void *block;
+	size_t bytes;
+};
+
+/* What travels: half a line of header, half a line of payload. */
+struct actor__envelope {
+	actor_ref to;
+	actor_ref sender;
+	uint64_t stamp; /* ticks when it was told, 0 = nobody listened */
+	uint32_t ask;   /* number of the ask it belongs to, 0 = none */
+	uint16_t type;
+	uint8_t bytes; /* of an inline payload */
+	uint8_t flags; /* enum actor__envelope_flag */
+	union {
+		_Alignas(16) unsigned char inlined[ACTOR_INLINE_BYTES];
+		struct actor__block_payload heap;
+		int status;
+		void *pointer;
+	};
+};
+
+_Static_assert(sizeof(struct actor__envelope) == 64, "an envelope fills one cache line");
+
+#define ACTOR__CHUNK_SMALL 3u
+#define ACTOR__CHUNK_BIG   31u
+
+struct actor__chunk {
+	struct actor__chunk *next;
+	uint32_t slots;
+	_Alignas(64) struct actor__envelope at[];
+};
+
+struct actor__mailbox {
+	struct actor__chunk *head; /* the oldest message is at[first] of it */
+	struct actor__chunk *tail; /* the next one goes to at[end] of it */
+	uint32_t count;
+	uint16_t first;
+	uint16_t end;
+};
+
+static inline size_t actor__chunk_bytes(uint32_t slots)
+{
+	return 64 + slots * sizeof(struct actor__envelope);
+}
+
+/* Adds a chunk behind the tail; false: no memory. */
+int actor__mailbox_grow(struct actor__mailbox *box, struct actor__pool *pool);
+
+/* The place for the next message, which counts at once; NULL: no memory. */
+static inline struct actor__envelope *actor__mailbox_push(
+	struct actor__mailbox *box, struct actor__pool *pool)
+{
+	if (__builtin_expect(!box->tail || box->end == box->tail->slots, 0) &&
+		!actor__mailbox_grow(box, pool))
+		return NULL;
+	box->count++;
+	return &box->tail->at[box->end++];
+}
+
+/* The oldest message, which no longer counts but stays where it is until actor__mailbox_done(). */
+static inline struct actor__envelope *actor__mailbox_pop(struct actor__mailbox *box)
+{
+	box->count--;
+	return &box->head->at[box->first];
+}
+
+/* Gives up the place of the message popped last. */
+static inline void actor__mailbox_done(struct actor__mailbox *box, struct actor__pool *pool)
+{
+	struct actor__chunk *chunk = box->head;
+
+	if (__builtin_expect(++box->first < chunk->slots, 1))
+		return;
+	box->first = 0;
+	box->head = chunk->next;
+	if (!box->head) {
+		box->tail = NULL;
+		box->end = 0;
+	}
+	actor__pool_give(pool, chunk, actor__chunk_bytes(chunk->slots));
+}
+
+/* Gives the storage back if the mailbox is empty and no message of it is being handled. */
+static inline void actor__mailbox_rest(struct actor__mailbox *box, struct actor__pool *pool)
+{
+	struct actor__chunk *chunk = box->head;
+
+	if (box->count || !chunk)
+		return;
+	actor__pool_give(pool, chunk, actor__chunk_bytes(chunk->slots));
+	box->head = NULL;
+	box->tail = NULL;
+	box->first = 0;
+	box->end = 0;
+}
+
+#endif

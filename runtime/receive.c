@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Empties rings and inbox into the mailboxes. */
+#include "receive.h"
+
+#include "channel.h"
+#include "deliver.h"
+#include "life.h"
+#include "spawn.h"
+
+actor__command_cb actor__receive_command;
+
+static void command(struct actor__loop *loop, struct actor__envelope *e)
+{
+	struct actor__cell *cell = e->to ? actor__slot_find(loop->slots, e->to) : NULL;
+
+	switch (e->type) {
+	case ACTOR__CREATE:
+		actor__spawn_arrive(loop, e->to, e->pointer);
+		break;
+	case ACTOR__TERMINATE:
+		if (cell)
+			actor__life_signal(cell, ACTOR__SIGNAL_TERMINATE);
+		break;
+	case ACTOR__CHILD_GONE:
+		if (cell)
+			actor__life_child_gone(cell, e->sender);
+		break;
+	default:
+		actor__receive_command(loop, e);
+	}
+}
+
+/* False: no memory for the mailbox; the envelope stays where it is. */
+static bool take_in(struct actor__loop *loop, struct actor__envelope *e)
+{
+	if (ACTOR__UNLIKELY(e->flags & ACTOR__CONTROL)) {
+		command(loop, e);
+		return true;
+	}
+	return actor__deliver(loop, e) == 0;
+}
+
+static uint32_t receive_ring(struct actor__loop *loop, struct actor__channel *channel)
+{
+	struct actor__ring *ring = channel->ring;
+	struct actor__envelope *e;
+	uint32_t count = 0;
+
+	/* At most one ring's worth, so that a fast sender does not hold the loop here. */
+	while (count < ring->slots && (e = actor__ring_peek(ring))) {
+		if (!take_in(loop, e))
+			break;
+		actor__ring_pop(ring);
+		count++;
+	}
+	/* Partner: actor__channels_flush() sets `waiting` before it looks for room. */
+	actor__fence();
+	if (atomic_load_explicit(&channel->waiting, memory_order_relaxed) && count) {
+		atomic_store(&channel->waiting, 0);
+		actor__handles_signal(channel->from);
+	}
+	return count;
+}
+
+static uint32_t receive_letters(struct actor__loop *loop, struct actor__letter *letter)
+{
+	uint32_t count = 0;
+
+	while (letter) {
+		struct actor__letter *next = letter->next;
+
+		if (!take_in(loop, &letter->envelope))
+			actor__dead_letter(loop, &letter->envelope);
+		actor__letter_free(letter);
+		letter = next;
+		count++;
+	}
+	return count;
+}
+
+uint32_t actor__receive(struct actor__loop *loop)
+{
+	uint32_t count = 0;
+
+	for (uint32_t word = 0; word < ACTOR_ABI_LOOPS / 64; word++) {
+		uint64_t set = atomic_load_explicit(&loop->in_set[word], memory_order_acquire);
+
+		for (; set; set &= set - 1) {
+			uint32_t id = word * 64 + (uint32_t)__builtin_ctzll(set);
+
+			count += receive_ring(
+				loop, atomic_load_explicit(&loop->in[id], memory_order_acquire));
+		}
+	}
+	return count + receive_letters(loop, actor__inbox_take(&loop->inbox));
+}
+
+bool actor__receive_waiting(struct actor__loop *loop)
+{
+	if (!actor__inbox_empty(&loop->inbox))
+		return true;
+	for (uint32_t word = 0; word < ACTOR_ABI_LOOPS / 64; word++) {
+		uint64_t set = atomic_load_explicit(&loop->in_set[word], memory_order_acquire);
+
+		for (; set; set &= set - 1) {
+			uint32_t id = word * 64 + (uint32_t)__builtin_ctzll(set);
+			struct actor__channel *channel =
+				atomic_load_explicit(&loop->in[id], memory_order_acquire);
+
+			if (!actor__ring_empty(channel->ring))
+				return true;
+		}
+	}
+	return false;
+}
+
+void actor__receive_close(struct actor__loop *loop)
+{
+	while (actor__receive(loop))
+		;
+	receive_letters(loop, actor__inbox_close(&loop->inbox));
+}

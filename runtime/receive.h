@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The receiving half of mail from other loops and threads. The loop's thread. */
+#ifndef ACTOR_RECEIVE_H
+#define ACTOR_RECEIVE_H
+
+#include "core.h"
+
+/* Commands that are the loop's own business. */
+typedef void (*actor__command_cb)(struct actor__loop *loop, const struct actor__envelope *command);
+extern actor__command_cb actor__receive_command;
+
+/* Takes all mail that had arrived when it was called. Returns how much it was. */
+uint32_t actor__receive(struct actor__loop *loop);
+
+/* Is there mail? */
+bool actor__receive_waiting(struct actor__loop *loop);
+
+/* Takes all mail and closes the inbox for good; what finds no actor is a dead letter. */
+void actor__receive_close(struct actor__loop *loop);
+
+#endif

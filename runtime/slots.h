@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* The actor table of one loop: from a ref to its cell. Observers read it through the root.
+ *
+ * Segments never move and are never freed, and a loop number keeps its table when it passes to
+ * another system, so that generations go on and an old ref never finds a new actor. A slot whose
+ * generations are used up is retired. */
+#ifndef ACTOR_SLOTS_H
+#define ACTOR_SLOTS_H
+
+#include "core.h"
+
+struct actor__slots {
+	struct actor_abi_loop abi;
+	uint64_t segments[ACTOR__TABLE_SEGMENTS];
+	_Atomic uint32_t next; /* slots reserved so far; any thread */
+	uint32_t free_here;    /* freed by the loop's thread for its own use */
+	pthread_mutex_t lock;  /* of what follows */
+	uint32_t free_outside; /* for threads that spawn from outside */
+	bool in_use;
+};
+
+/* A loop number that no open system uses. NULL: none left, or no memory. Any thread. */
+struct actor__slots *actor__slots_open(void);
+void actor__slots_close(struct actor__slots *slots);
+
+/* Reserves a slot; `outside`: the caller is not the loop's thread. Returns the ref it will have,
+ * 0 = no room. */
+actor_ref actor__slot_reserve(struct actor__slots *slots, bool outside);
+
+/* Makes a reserved slot findable, with everything an observer may read. */
+void actor__slot_publish(
+	struct actor__slots *slots, const struct actor__cell *cell, uint32_t dispatcher);
+
+/* Takes a slot back, published or not; the ref is dead from now on. The loop's thread, or the
+ * thread that reserved it. */
+void actor__slot_free(struct actor__slots *slots, actor_ref ref, bool outside);
+
+/* The table entry with this generation, or NULL. Any thread. */
+struct actor_abi_actor *actor__slot_entry(struct actor__slots *slots, actor_ref ref);
+
+/* The table of a loop number, or NULL. Any thread. */
+struct actor__slots *actor__slots_of(uint32_t loop);
+
+/* The cell of a ref of this loop, or NULL. The loop's thread. */
+static inline struct actor__cell *actor__slot_find(const struct actor__slots *slots, actor_ref ref)
+{
+	uint32_t index = actor_abi_ref_index(ref);
+	const struct actor_abi_actor *entry;
+
+	if (ACTOR__UNLIKELY(
+		    index >= __atomic_load_n(&slots->abi.actors.count, __ATOMIC_RELAXED)))
+		return NULL;
+	entry = (const struct actor_abi_actor *)(uintptr_t)
+			slots->segments[index / ACTOR__TABLE_SEGMENT] +
+		index % ACTOR__TABLE_SEGMENT;
+	if (ACTOR__UNLIKELY(__atomic_load_n(&entry->generation, __ATOMIC_RELAXED) !=
+			    actor_abi_ref_generation(ref)))
+		return NULL;
+	return (struct actor__cell *)(uintptr_t)entry->cell;
+}
+
+#endif

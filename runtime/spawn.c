@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Makes actors: on the same loop at once, on another loop or from outside in two halves. */
+#include "spawn.h"
+
+#include "channel.h"
+#include "fork.h"
+#include "life.h"
+#include "log.h"
+#include "registry.h"
+#include "schedule.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What all ways of spawning share, after the options were looked at. */
+struct request {
+	struct actor_class *cls;
+	const struct actor_spawn_options *options; /* never NULL */
+	struct actor__loop *loop;                  /* where it will live */
+	struct actor__spec_list *spec;             /* NULL: the loop's standard one */
+	uint32_t throughput;
+	actor_ref parent;
+};
+
+static int request_init(struct request *r, struct actor_system *system, struct actor_class *cls,
+	const struct actor_spawn_options *options)
+{
+	static const struct actor_spawn_options none = {.size = sizeof(none)};
+	int rc = actor__class_register(cls);
+
+	if (rc)
+		return rc;
+	r->cls = cls;
+	r->options = options = options ? options : &none;
+	r->spec = NULL;
+	r->loop = NULL;
+	r->parent = 0;
+	if (options->size < sizeof(*options))
+		return ACTOR_EOPTIONS;
+	if (options->throughput < 0 || options->throughput > ACTOR_BUDGET_MAX)
+		return ACTOR_EBUDGET;
+	r->throughput =
+		options->throughput ? (uint32_t)options->throughput : system->throughput;
+	if (options->name && !actor__name_valid(options->name))
+		return ACTOR_ENAME;
+	if (options->loop < 0 || (uint32_t)options->loop > system->loop_count)
+		return ACTOR_EOPTIONS;
+	if (options->loop)
+		r->loop = system->loops[options->loop - 1];
+	if (atomic_load_explicit(&system->phase, memory_order_relaxed) != ACTOR__OPEN)
+		return ACTOR_ECLOSED;
+	return options->dispatcher ? actor__spec_use(system, options->dispatcher, &r->spec) : 0;
+}
+
+/* Fills a cell whose slot is reserved; 0 or the error, with the slot still reserved. */
+static int cell_init(struct actor__cell *cell, const struct request *r, actor_ref ref, bool heap)
+{
+	struct actor_system *system = r->loop->system;
+
+	memset(cell, 0, sizeof(*cell));
+	cell->unit.run = actor__schedule_run;
+	cell->unit.flags = ACTOR__UNIT_CELL;
+	cell->loop = r->loop;
+	cell->cls = r->cls;
+	cell->self = ref;
+	cell->parent = r->parent;
+	cell->throughput = r->throughput;
+	cell->state = ACTOR__CREATING;
+	cell->heap = heap;
+	if (r->cls->state_bytes) {
+		if (r->options->init)
+			memcpy(actor__cell_state(cell), r->options->init, r->cls->state_bytes);
+		else
+			memset(actor__cell_state(cell), 0, r->cls->state_bytes);
+	}
+	if (!r->options->name)
+		return 0;
+	return actor__names_add(&system->names, r->parent, r->options->name, ref, &cell->name);
+}
+
+/* Makes a cell with its slot and name. `outside`: not on the new actor's loop. */
+static int cell_make(const struct request *r, bool outside, struct actor__cell **out)
+{
+	size_t bytes = actor__cell_bytes(r->cls);
+	struct actor__loop *loop = r->loop;
+	struct actor__cell *cell;
+	actor_ref ref = actor__slot_reserve(loop->slots, outside);
+	int rc;
+
+	if (!ref)
+		return ACTOR_ELIMIT;
+	cell = outside ? actor__heap_alloc(bytes) : actor__pool_take(&loop->pool, bytes);
+	if (!cell) {
+		actor__slot_free(loop->slots, ref, outside);
+		return -ENOMEM;
+	}
+	rc = cell_init(cell, r, ref, outside);
+	if (rc) {
+		actor__slot_free(loop->slots, ref, outside);
+		if (outside)
+			actor__heap_free(cell);
+		else
+			actor__pool_give(&loop->pool, cell, bytes);
+		return rc;
+	}
+	*out = cell;
+	return 0;
+}
+
+/* On the loop itself: everything at once. */
+static int spawn_here(const struct request *r, struct actor__cell *parent, actor_ref *ref)
+{
+	struct actor_dispatcher *dispatcher = r->loop->standard;
+	struct actor__cell *cell;
+	int rc = 0;
+
+	if (r->spec)
+		rc = actor__dispatcher_open(r->loop, &r->spec->spec, r->spec->number, &dispatcher);
+	if (!rc)
+		rc = cell_make(r, false, &cell);
+	if (rc)
+		return rc;
+	cell->unit.dispatcher = dispatcher;
+	actor__slot_publish(r->loop->slots, cell, dispatcher->number);
+	actor__life_adopt(r->loop, parent, cell);
+	actor__counter_add(&r->loop->created, 1);
+	actor__life_signal(cell, ACTOR__SIGNAL_CREATE);
+	if (ref)
+		*ref = cell->self;
+	return 0;
+}
+
+static void cell_unmake(const struct request *r, struct actor__cell *cell)
+{
+	actor__slot_free(r->loop->slots, cell->self, true);
+	actor__names_remove(&r->loop->system->names, cell->name);
+	actor__heap_free(cell);
+}
+
+/* For another loop: the cell is complete and findable, mail to it waits until it arrives. */
+static int spawn_there(const struct request *r, struct actor__loop *from,
+	struct actor__cell *parent, actor_ref *ref)
+{
+	struct actor__spec_list *spec = r->spec;
+	struct actor__cell *cell;
+	int rc = spec ? 0 : actor__spec_use(r->loop->system, NULL, &spec);
+
+	if (!rc)
+		rc = cell_make(r, true, &cell);
+	if (rc)
+		return rc;
+	if (ref)
+		*ref = cell->self;
+	if (parent)
+		rc = actor__life_adopt_remote(parent, cell->self);
+	if (rc) {
+		cell_unmake(r, cell);
+		return rc;
+	}
+	actor__slot_publish(r->loop->slots, cell, spec->number);
+	if (from) {
+		actor__counter_add(&from->created, 1);
+		return actor__channel_command(from, r->loop, ACTOR__CREATE, cell->self, 0, spec);
+	}
+	atomic_fetch_add(&r->loop->system->outside_created, 1);
+	rc = actor__inbox_command(r->loop, ACTOR__CREATE, cell->self, spec);
+	if (rc) {
+		atomic_fetch_sub(&r->loop->system->outside_created, 1);
+		cell_unmake(r, cell);
+	}
+	return rc;
+}
+
+void actor__spawn_arrive(struct actor__loop *loop, actor_ref ref, struct actor__spec_list *spec)
+{
+	struct actor__cell *cell = actor__slot_find(loop->slots, ref);
+	int rc;
+
+	if (!cell)
+		return;
+	rc = actor__dispatcher_open(loop, &spec->spec, spec->number, &cell->unit.dispatcher);
+	if (rc) {
+		actor__log(loop->system, ACTOR_LOG_ERROR,
+			"dispatcher %s cannot be opened on another loop, %s runs its actor: %s",
+			spec->spec.id, loop->standard->spec.id, actor_strerror(rc));
+		cell->unit.dispatcher = loop->standard;
+	}
+	actor__life_adopt(loop,
+		actor__ref_loop(cell->parent) == loop->id
+			? actor__slot_find(loop->slots, cell->parent)
+			: NULL,
+		cell);
+	if (loop->stopping)
+		cell->signals |= ACTOR__SIGNAL_TERMINATE;
+	actor__life_signal(cell, ACTOR__SIGNAL_CREATE);
+}
+
+int actor_spawn(struct actor_ctx *ctx, struct actor_class *cls,
+	const struct actor_spawn_options *options, actor_ref *ref)
+{
+	struct request r;
+	int rc = request_init(&r, ctx->loop->system, cls, options);
+
+	if (rc)
+		return rc;
+	if (ctx->cell->state >= ACTOR__TERMINATING)
+		return ACTOR_ECLOSED;
+	r.parent = ctx->cell->self;
+	if (!r.loop)
+		r.loop = ctx->loop;
+	if (r.loop == ctx->loop)
+		return spawn_here(&r, ctx->cell, ref);
+	return spawn_there(&r, ctx->loop, ctx->cell, ref);
+}
+
+int actor_system_spawn(struct actor_system *system, struct actor_class *cls,
+	const struct actor_spawn_options *options, actor_ref *ref)
+{
+	struct request r;
+	int rc = actor__forked(system) ? -ECHILD : request_init(&r, system, cls, options);
+
+	if (rc)
+		return rc;
+	if (!r.loop)
+		r.loop = system->loops[atomic_fetch_add(&system->next_loop, 1) % system->loop_count];
+	if (actor__loop_here(r.loop))
+		return spawn_here(&r, NULL, ref);
+	/* Closing takes the same lock: what was sent before is stopped with the rest. */
+	if (!r.spec)
+		rc = actor__spec_use(system, NULL, &r.spec);
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&system->lock);
+	if (atomic_load_explicit(&system->phase, memory_order_relaxed) != ACTOR__OPEN)
+		rc = ACTOR_ECLOSED;
+	else
+		rc = spawn_there(&r, NULL, NULL, ref);
+	pthread_mutex_unlock(&system->lock);
+	return rc;
+}

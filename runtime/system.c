@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens systems and answers what a program asks of them. */
+#include "channel.h"
+#include "close.h"
+#include "dispatcher.h"
+#include "fork.h"
+#include "log.h"
+#include "loop.h"
+#include "registry.h"
+#include "root.h"
+#include "slots.h"
+#include "spec.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define RING_SLOTS     1024
+#define RING_SLOTS_MAX (1 << 20)
+#define WARN_ABOVE     1000
+
+static int options_check(const struct actor_system_options *o)
+{
+	if (!o || o->size < sizeof(*o))
+		return ACTOR_EOPTIONS;
+	if (o->throughput < 0 || o->throughput > ACTOR_BUDGET_MAX)
+		return ACTOR_EBUDGET;
+	if (o->name && !actor__name_valid(o->name))
+		return ACTOR_ENAME;
+	if (o->loops < 0 || o->drain_ms < -1 || o->ring_slots < 0 ||
+		o->ring_slots > RING_SLOTS_MAX || (o->ring_slots & (o->ring_slots - 1)))
+		return ACTOR_EOPTIONS;
+	return (unsigned int)o->loops >= ACTOR_ABI_LOOPS ? ACTOR_ELIMIT : 0;
+}
+
+static int system_init(struct actor_system *system, const struct actor_system_options *o)
+{
+	snprintf(system->name, sizeof(system->name), "%s", o->name ? o->name : "actor");
+	system->throughput = o->throughput ? (uint32_t)o->throughput : ACTOR_THROUGHPUT;
+	system->ring_slots = o->ring_slots ? (uint32_t)o->ring_slots : RING_SLOTS;
+	system->drain_ms = o->drain_ms ? o->drain_ms : ACTOR_DRAIN_MS;
+	system->log = o->log;
+	system->log_data = o->log_data;
+	system->fork_count = actor__fork_count;
+	system->embedded = o->loop != NULL;
+	system->loop_count = (uint32_t)o->loops + system->embedded;
+	if (!system->loop_count)
+		system->loop_count = 1;
+	if (o->dispatcher)
+		system->standard = *o->dispatcher;
+	else
+		actor_dispatcher_hybrid(&system->standard, ACTOR_HYBRID_BUDGET, NULL);
+	actor__names_init(&system->names);
+	actor__waiters_init(&system->waiters);
+	pthread_mutex_init(&system->lock, NULL);
+	system->loops = actor__heap_zero(system->loop_count * sizeof(*system->loops));
+	return system->loops ? 0 : -ENOMEM;
+}
+
+static int loops_open(struct actor_system *system, uv_loop_t *uv)
+{
+	struct actor__spec_list *standard;
+	int rc = actor__spec_use(system, NULL, &standard);
+
+	for (uint32_t i = 0; i < system->loop_count && !rc; i++) {
+		rc = actor__loop_open(system, i, i == 0 ? uv : NULL);
+		if (!rc)
+			rc = actor__dispatcher_open(system->loops[i], &standard->spec,
+				standard->number, &system->loops[i]->standard);
+	}
+	return rc;
+}
+
+/* Undoes a system that never got to work; the first `started` owned loops have threads. */
+static void open_failed(struct actor_system *system, uint32_t started)
+{
+	system->failed = true;
+	for (uint32_t i = 0; i < system->loop_count; i++) {
+		struct actor__loop *loop = system->loops ? system->loops[i] : NULL;
+
+		if (!loop || !loop->uv)
+			continue;
+		if (loop->owned && started && started--) {
+			if (actor__inbox_command(loop, ACTOR__END, 0, NULL) == 0)
+				pthread_join(loop->owner, NULL);
+			continue;
+		}
+		actor__dispatchers_close(loop);
+		if (loop->handles)
+			actor__handles_close(loop);
+		while (loop->handles && loop->handles_open)
+			uv_run(loop->uv, UV_RUN_NOWAIT);
+	}
+	actor__system_free(system);
+}
+
+/* Starts the threads; the number of those that run, and the first error. */
+static uint32_t loops_start(struct actor_system *system, int *rc)
+{
+	uint32_t started = 0;
+
+	for (uint32_t i = system->embedded; i < system->loop_count; i++, started++) {
+		*rc = actor__loop_start(system->loops[i]);
+		if (*rc)
+			break;
+	}
+	return started;
+}
+
+static void warn_high(struct actor_system *system)
+{
+	if (system->throughput > WARN_ABOVE)
+		actor__log(system, ACTOR_LOG_WARN,
+			"throughput %u is above 1000: one actor may hold its loop for long",
+			system->throughput);
+	if (system->standard.budget > WARN_ABOVE)
+		actor__log(system, ACTOR_LOG_WARN,
+			"dispatcher %s: budget %u is above 1000: timers and I/O may wait for long",
+			system->standard.id, system->standard.budget);
+}
+
+int actor_system_open(struct actor_system **out, const struct actor_system_options *options)
+{
+	int rc = options_check(options);
+	struct actor_system *system;
+	uint32_t started = 0;
+
+	if (rc)
+		return rc;
+	actor__root_init();
+	actor__fork_watch();
+	actor__close_init();
+	system = actor__heap_zero(sizeof(*system));
+	if (!system)
+		return -ENOMEM;
+	rc = system_init(system, options);
+	if (!rc)
+		rc = loops_open(system, options->loop);
+	if (!rc)
+		started = loops_start(system, &rc);
+	if (rc) {
+		open_failed(system, started);
+		return rc;
+	}
+	warn_high(system);
+	*out = system;
+	return 0;
+}
+
+int actor_system_loops(const struct actor_system *system)
+{
+	return (int)system->loop_count;
+}
+
+int actor_system_drain(struct actor_system *system)
+{
+	struct actor__loop *loop = system->loops[0];
+
+	if (actor__forked(system))
+		return -ECHILD;
+	if (!system->embedded || !actor__loop_here(loop))
+		return ACTOR_ETHREAD;
+	if (loop->in_turn || loop->in_drain)
+		return -EBUSY;
+	return (int)actor__dispatchers_drain(loop, false);
+}
+
+int actor_system_dispatcher(struct actor_system *system, int loop,
+	const struct actor_dispatcher_spec *spec, struct actor_dispatcher **dispatcher)
+{
+	struct actor__spec_list *entry;
+	int rc;
+
+	if (loop < 1 || (uint32_t)loop > system->loop_count)
+		return ACTOR_EOPTIONS;
+	if (!actor__loop_here(system->loops[loop - 1]))
+		return ACTOR_ETHREAD;
+	rc = actor__spec_use(system, spec, &entry);
+	return rc ? rc
+		  : actor__dispatcher_open(
+			    system->loops[loop - 1], &entry->spec, entry->number, dispatcher);
+}
+
+int actor_system_stats(const struct actor_system *system, struct actor_stats *stats)
+{
+	if (stats->size < sizeof(*stats))
+		return ACTOR_EOPTIONS;
+	memset(stats, 0, sizeof(*stats));
+	stats->size = sizeof(*stats);
+	stats->created = atomic_load(&system->outside_created);
+	for (uint32_t i = 0; i < system->loop_count; i++) {
+		struct actor__loop *loop = system->loops[i];
+
+		stats->delivered += __atomic_load_n(&loop->abi->delivered, __ATOMIC_RELAXED) -
+				    loop->delivered_before;
+		stats->turns += __atomic_load_n(&loop->abi->turn, __ATOMIC_RELAXED) -
+				loop->turns_before;
+		stats->dead_letters += atomic_load(&loop->dead_letters);
+		stats->created += atomic_load(&loop->created);
+		stats->terminated += atomic_load(&loop->terminated);
+		stats->failed += atomic_load(&loop->failed);
+		stats->dispatcher_errors += atomic_load(&loop->dispatcher_errors);
+	}
+	return 0;
+}
+
+int actor_system_on_dead_letter(struct actor_system *system, actor_dead_letter_cb cb, void *data)
+{
+	system->on_dead_letter_data = data;
+	system->on_dead_letter = cb;
+	return 0;
+}

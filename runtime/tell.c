@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* Tell and reply: the way into a mailbox on the same loop, another loop, or from any thread. */
+#include "tell.h"
+
+#include "channel.h"
+#include "deliver.h"
+#include "fork.h"
+#include "registry.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Copies up to 32 bytes without a call. */
+static inline void payload_copy(unsigned char *to, const void *from, size_t bytes)
+{
+	if (bytes == 8)
+		memcpy(to, from, 8);
+	else if (bytes == 16)
+		memcpy(to, from, 16);
+	else if (bytes)
+		memcpy(to, from, bytes);
+}
+
+static inline void header_fill(struct actor__envelope *e, actor_ref to, actor_ref sender, int type)
+{
+	e->to = to;
+	e->sender = sender;
+	e->stamp = 0;
+	e->ask = 0;
+	e->type = (uint16_t)type;
+	e->flags = 0;
+	e->bytes = 0;
+}
+
+/* Fills the payload; above 32 bytes the block itself (a type with destroy) or a copy of it. */
+static int payload_fill(
+	struct actor__envelope *e, const struct actor_type *type, const void *payload, size_t bytes)
+{
+	if (ACTOR__UNLIKELY(bytes && !payload))
+		return ACTOR_ETYPE;
+	if (ACTOR__LIKELY(bytes <= ACTOR_INLINE_BYTES)) {
+		e->bytes = (uint8_t)bytes;
+		payload_copy(e->inlined, payload, bytes);
+		return 0;
+	}
+	e->flags |= ACTOR__HEAP;
+	e->heap.bytes = bytes;
+	e->heap.block = (void *)(uintptr_t)payload;
+	if (!type->destroy) {
+		e->heap.block = malloc(bytes);
+		if (!e->heap.block)
+			return -ENOMEM;
+		memcpy(e->heap.block, payload, bytes);
+		e->flags |= ACTOR__COPY;
+	}
+	return 0;
+}
+
+/* After a failed send the block is the caller's again; a copy of ours is not. */
+static int send_failed(struct actor__envelope *e, int rc)
+{
+	if (rc && e->flags & ACTOR__COPY)
+		free(e->heap.block);
+	return rc;
+}
+
+int actor__send_here(struct actor__loop *loop, struct actor__envelope *e)
+{
+	struct actor__loop *to;
+
+	if (actor__probes_records())
+		e->stamp = actor__ticks();
+	if (actor__ref_loop(e->to) == loop->id)
+		return send_failed(e, actor__deliver(loop, e));
+	to = actor__loop_of(loop->system, e->to);
+	if (!to) {
+		actor__dead_letter(loop, e);
+		return 0;
+	}
+	e->flags |= ACTOR__FOREIGN;
+	return send_failed(e, actor__channel_send(loop, to, e));
+}
+
+static int send_outside(struct actor_system *system, struct actor__envelope *e)
+{
+	struct actor__loop *to = actor__loop_of(system, e->to);
+
+	if (actor__probes_records())
+		e->stamp = actor__ticks();
+	e->flags |= ACTOR__FOREIGN;
+	/* A ref of no loop of ours becomes a dead letter on the first one. */
+	return send_failed(e, actor__inbox_send(to ? to : system->loops[0], e));
+}
+
+int actor__send(struct actor_system *system, struct actor__envelope *e)
+{
+	struct actor__loop *to = actor__loop_of(system, e->to);
+	int rc;
+
+	if (!to || !actor__loop_here(to) || to->closed)
+		return send_outside(system, e);
+	rc = actor__send_here(to, e);
+	if (to->dirty && !to->in_turn)
+		actor__channels_flush(to);
+	return rc;
+}
+
+int actor__envelope_fill(struct actor__envelope *e, actor_ref to, actor_ref sender,
+	struct actor_type *type, const void *payload, size_t bytes)
+{
+	int id = type ? actor__type_id(type) : ACTOR_ETYPE;
+
+	if (id <= 0)
+		return id ? id : ACTOR_ETYPE;
+	if (!to)
+		return -EINVAL;
+	header_fill(e, to, sender, id);
+	return payload_fill(e, type, payload, bytes);
+}
+
+static int tell_slowly(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
+	const void *payload, size_t bytes)
+{
+	struct actor__envelope e;
+	int rc = actor__envelope_fill(&e, to, ctx->cell->self, type, payload, bytes);
+
+	return rc ? rc : actor__send_here(ctx->loop, &e);
+}
+
+int actor_tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
+	size_t bytes)
+{
+	struct actor__loop *loop = ctx->loop;
+	struct actor__envelope *e;
+	struct actor__cell *cell;
+
+	if (ACTOR__UNLIKELY(actor__ref_loop(to) != loop->id || bytes > ACTOR_INLINE_BYTES ||
+			    actor__probes_any()))
+		return tell_slowly(ctx, to, type, payload, bytes);
+	cell = actor__slot_find(loop->slots, to);
+	if (ACTOR__UNLIKELY(!cell || !type || !type->id || (bytes && !payload)))
+		return tell_slowly(ctx, to, type, payload, bytes);
+	e = actor__mailbox_push(&cell->mailbox, &loop->pool);
+	if (ACTOR__UNLIKELY(!e))
+		return -ENOMEM;
+	header_fill(e, to, ctx->cell->self, (int)type->id);
+	e->bytes = (uint8_t)bytes;
+	payload_copy(e->inlined, payload, bytes);
+	if (cell->unit.state == ACTOR__UNIT_IDLE && actor__cell_dispatchable(cell))
+		actor__unit_queue(&cell->unit, 0);
+	return 0;
+}
+
+int actor_system_tell(struct actor_system *system, actor_ref to, struct actor_type *type,
+	const void *payload, size_t bytes)
+{
+	struct actor__envelope e;
+	int rc = actor__forked(system) ? -ECHILD
+				       : actor__envelope_fill(&e, to, 0, type, payload, bytes);
+
+	return rc ? rc : actor__send(system, &e);
+}
+
+int actor_reply(struct actor_ctx *ctx, struct actor_type *type, const void *payload, size_t bytes)
+{
+	struct actor__envelope *request = ctx->envelope;
+	struct actor__envelope e;
+	bool waiter = request && request->flags & ACTOR__WAITER;
+	int rc;
+
+	if (!request)
+		return -EINVAL;
+	if (request->ask || !request->sender || actor__ref_loop(request->sender) != ctx->loop->id) {
+		/* To an asker, to nobody, or to another loop. */
+		rc = actor__envelope_fill(
+			&e, request->sender ? request->sender : ctx->cell->self, ctx->cell->self,
+			type, payload, bytes);
+		if (rc)
+			return rc;
+		if (waiter) {
+			struct actor_message m;
+
+			actor__envelope_open(&e, &m);
+			actor__waiter_complete(
+				&ctx->loop->system->waiters, request->ask, m.payload, m.bytes);
+			actor__envelope_release(&e);
+			return 0;
+		}
+		if (!request->sender) {
+			e.to = 0;
+			actor__dead_letter(ctx->loop, &e);
+			return 0;
+		}
+		if (request->ask && !(request->flags & ACTOR__REPLY)) {
+			e.ask = request->ask;
+			e.flags |= ACTOR__REPLY;
+		}
+		return actor__send_here(ctx->loop, &e);
+	}
+	return actor_tell(ctx, request->sender, type, payload, bytes);
+}
+
+static void poison_fill(struct actor__envelope *e, actor_ref ref, actor_ref sender)
+{
+	header_fill(e, ref, sender, 0);
+	e->flags = ACTOR__POISON;
+}
+
+int actor_stop(struct actor_ctx *ctx, actor_ref ref)
+{
+	struct actor__envelope e;
+
+	if (!ref)
+		return -EINVAL;
+	poison_fill(&e, ref, ctx->cell->self);
+	return actor__send_here(ctx->loop, &e);
+}
+
+int actor_system_stop(struct actor_system *system, actor_ref ref)
+{
+	struct actor__envelope e;
+
+	if (actor__forked(system))
+		return -ECHILD;
+	if (!ref)
+		return -EINVAL;
+	poison_fill(&e, ref, 0);
+	return actor__send(system, &e);
+}

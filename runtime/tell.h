@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Building and sending envelopes, for ask and spawn. */
+#ifndef ACTOR_TELL_H
+#define ACTOR_TELL_H
+
+#include "core.h"
+
+/* Builds an envelope for `to`; 0, ACTOR_ETYPE, ACTOR_ELIMIT, -EINVAL, -ENOMEM. */
+int actor__envelope_fill(struct actor__envelope *e, actor_ref to, actor_ref sender,
+	struct actor_type *type, const void *payload, size_t bytes);
+
+/* Stamps and sends a complete envelope: from its loop's thread, or from any thread. After an
+ * error the payload is the caller's again. */
+int actor__send_here(struct actor__loop *loop, struct actor__envelope *e);
+int actor__send(struct actor_system *system, struct actor__envelope *e);
+
+#endif

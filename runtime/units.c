@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Units and dispatchers as a program sees them: constructors, execute, wrap and delegate. */
+#include "dispatcher.h"
+#include "registry.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int spec_init(struct actor_dispatcher_spec *spec, enum actor_dispatcher_kind kind,
+	int64_t budget, int64_t usual, const char *id, const char *usual_id)
+{
+	memset(spec, 0, sizeof(*spec));
+	if (budget < 1 || budget > ACTOR_BUDGET_MAX)
+		return ACTOR_EBUDGET;
+	if (id && !actor__name_valid(id))
+		return ACTOR_ENAME;
+	spec->size = sizeof(*spec);
+	spec->kind = kind;
+	spec->budget = (uint32_t)budget;
+	if (!id && budget != usual)
+		snprintf(spec->id, sizeof(spec->id), "%s-%u", usual_id, spec->budget);
+	else
+		snprintf(spec->id, sizeof(spec->id), "%s", id ? id : usual_id);
+	return 0;
+}
+
+int actor_dispatcher_hybrid(struct actor_dispatcher_spec *spec, int64_t budget, const char *id)
+{
+	return spec_init(spec, ACTOR_HYBRID, budget, ACTOR_HYBRID_BUDGET, id, "hybrid");
+}
+
+int actor_dispatcher_throughput(struct actor_dispatcher_spec *spec, int64_t budget, const char *id)
+{
+	return spec_init(
+		spec, ACTOR_THROUGHPUT_DISPATCHER, budget, ACTOR_THROUGHPUT, id, "throughput");
+}
+
+int actor_dispatcher_microtask(struct actor_dispatcher_spec *spec, const char *id)
+{
+	int rc = spec_init(spec, ACTOR_MICROTASK, 1, 1, id, "microtask");
+
+	spec->budget = 0;
+	return rc;
+}
+
+int actor_dispatcher_immediate(struct actor_dispatcher_spec *spec, const char *id)
+{
+	return spec_init(spec, ACTOR_IMMEDIATE, 1, 1, id, "immediate");
+}
+
+int actor_dispatcher_custom(struct actor_dispatcher_spec *spec,
+	const struct actor_dispatcher_ops *ops, void *data, const char *id)
+{
+	int rc;
+
+	if (!ops || ops->size < sizeof(*ops) || !ops->execute)
+		return ACTOR_EOPTIONS;
+	rc = spec_init(spec, ACTOR_CUSTOM, 1, 1, id, "custom");
+	spec->budget = 0;
+	spec->ops = ops;
+	spec->data = data;
+	return rc;
+}
+
+const char *actor_dispatcher_id(const struct actor_dispatcher *dispatcher)
+{
+	return dispatcher->spec.id;
+}
+
+uv_loop_t *actor_dispatcher_loop(const struct actor_dispatcher *dispatcher)
+{
+	return dispatcher->loop->uv;
+}
+
+void actor_unit_init(struct actor_unit *unit, int (*run)(struct actor_unit *unit))
+{
+	memset(unit, 0, sizeof(*unit));
+	unit->run = run;
+}
+
+int actor_dispatcher_execute(struct actor_dispatcher *dispatcher, struct actor_unit *unit)
+{
+	if (!actor__loop_here(dispatcher->loop))
+		return ACTOR_ETHREAD;
+	if (unit->state == ACTOR__UNIT_INSIDE || unit->state == ACTOR__UNIT_QUEUED) {
+		/* A custom dispatcher hands on what it holds, at once or later. */
+		if (dispatcher == unit->dispatcher)
+			return -EALREADY;
+		if (dispatcher->ops)
+			dispatcher->ops->execute(dispatcher->self, unit);
+		else
+			actor__dispatcher_push(dispatcher, unit);
+		return 0;
+	}
+	if (unit->state != ACTOR__UNIT_IDLE)
+		return -EALREADY;
+	unit->dispatcher = dispatcher;
+	actor__unit_queue(unit, actor__probes_records() ? actor__ticks() : 0);
+	return 0;
+}
+
+int actor_unit_wrap(struct actor_unit *unit, int (*run)(struct actor_unit *unit), void *data)
+{
+	if (unit->depth >= sizeof(unit->wraps) / sizeof(unit->wraps[0]))
+		return -ENOBUFS;
+	unit->wraps[unit->depth].run = unit->run;
+	unit->wraps[unit->depth].data = data;
+	unit->depth++;
+	unit->run = run;
+	return 0;
+}
+
+void *actor_unit_unwrap(struct actor_unit *unit)
+{
+	unit->depth--;
+	unit->run = unit->wraps[unit->depth].run;
+	return unit->wraps[unit->depth].data;
+}
+
+int actor_unit_inner(struct actor_unit *unit)
+{
+	return unit->run(unit);
+}
