@@ -24,10 +24,11 @@ static void render(struct report *r, const struct arguments *a, const struct agg
 		text_add(&r->text, "\n");
 }
 
-static int print_block(struct report *r, const struct arguments *a, struct error *error)
+static int print_block(
+	struct report *r, const struct arguments *a, unsigned int events, struct error *error)
 {
 	struct aggregate recent = {0};
-	int code = report_read(r, error);
+	int code = report_read(r, events, error);
 
 	if (code)
 		return code;
@@ -53,7 +54,7 @@ int command_hist(const struct arguments *a, struct error *error)
 	while (!code && !(events & OBSERVATION_LAST)) {
 		events = observation_wait(&r.observation);
 		if (events & ~(unsigned int)(OBSERVATION_RESIZED | OBSERVATION_UNREAD))
-			code = print_block(&r, a, error);
+			code = print_block(&r, a, events, error);
 	}
 	if (!code)
 		code = report_end(&r, events, error);

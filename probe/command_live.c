@@ -84,11 +84,11 @@ static int print_frame(struct report *r, struct screen *s, const struct aggregat
 }
 
 /* A frame of the interval since the last one. */
-static int print_recent(
-	struct report *r, struct screen *s, const struct arguments *a, struct error *error)
+static int print_recent(struct report *r, struct screen *s, const struct arguments *a,
+	unsigned int events, struct error *error)
 {
 	struct aggregate recent = {0};
-	int code = report_read(r, error);
+	int code = report_read(r, events, error);
 
 	if (!code)
 		code = report_recent(r, &recent, error);
@@ -133,10 +133,12 @@ int command_live(const struct arguments *a, struct error *error)
 	code = report_open(&r, &plan, error);
 	if (code)
 		return code;
+	/* Loops count from their own start: only a second state gives their rates. */
+	code = report_read(&r, 0, error);
 	while (!code && !(events & OBSERVATION_LAST)) {
 		events = observation_wait(&r.observation);
 		if (!(events & OBSERVATION_UNREAD))
-			code = print_recent(&r, &screen, a, error);
+			code = print_recent(&r, &screen, a, events, error);
 	}
 	code = screen_leave(&r, &screen, a, code, error);
 	if (!code)

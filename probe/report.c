@@ -18,11 +18,14 @@ int report_open(struct report *r, const struct arguments *a, struct error *error
 	return 0;
 }
 
-int report_read(struct report *r, struct error *error)
+int report_read(struct report *r, unsigned int events, struct error *error)
 {
 	struct aggregate next = {0};
-	int code = session_read(r->observation.session, &next, error);
+	int code;
 
+	if (events & OBSERVATION_LAST)
+		session_stop(r->observation.session);
+	code = session_read(r->observation.session, &next, error);
 	if (code) {
 		aggregate_fini(&next);
 		return code;

@@ -16,8 +16,9 @@ struct report {
 /* Attaches. `r` must be zeroed. 0 or an error. */
 int report_open(struct report *r, const struct arguments *a, struct error *error);
 
-/* Reads the state; the last one becomes `before`. 0 or an error. */
-int report_read(struct report *r, struct error *error);
+/* Reads the state; the last one becomes `before`. After the events of OBSERVATION_LAST it detaches
+ * first, so that the last state adds up exactly. 0 or an error. */
+int report_read(struct report *r, unsigned int events, struct error *error);
 
 /* Fills `recent` (zeroed) with what happened between the two states. 0 or an error. */
 int report_recent(const struct report *r, struct aggregate *recent, struct error *error);
