@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "probe/metric.h"
@@ -31,6 +32,32 @@ static void names_are_unique_and_carry_their_unit(void **state)
 		assert_null(strpbrk(m->help, "\\\n"));
 		for (size_t j = 0; j < i; j++)
 			assert_string_not_equal(m->name, metrics[j].name);
+	}
+}
+
+/* Name, type and labels as the manual page has them, from the directory of the sources. */
+static void manual_page_lists_the_table(void **state)
+{
+	static char manual[65536];
+	FILE *file = fopen("probe/actorprobe.1", "r");
+	size_t used;
+
+	assert_non_null(file);
+	used = fread(manual, 1, sizeof(manual) - 1, file);
+	fclose(file);
+	manual[used] = '\0';
+	for (size_t i = 0; i < metric_count; i++) {
+		const char *row = strstr(manual, metrics[i].name);
+		char type[16], labels[64] = "", wanted[64] = "";
+
+		while (row && row[-1] != '\n')
+			row = strstr(row + 1, metrics[i].name);
+		assert_non_null(row);
+		sscanf(row, "%*s %15s%63[^\n]", type, labels);
+		assert_string_equal(type, metric_type_name(metrics[i].type));
+		for (const char *c = labels; *c; c++)
+			strncat(wanted, c, *c != ' ');
+		assert_string_equal(wanted, metrics[i].labels);
 	}
 }
 
@@ -61,6 +88,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_unique_and_carry_their_unit),
+		cmocka_unit_test(manual_page_lists_the_table),
 		cmocka_unit_test(every_aggregate_metric_has_its_row),
 		cmocka_unit_test(every_reason_has_a_name_of_its_own),
 	};
