@@ -114,20 +114,56 @@ static int carrier_error(enum notes_result result)
 	}
 }
 
-ssize_t target_carrier(const struct objects *o, struct notes *notes, int *fd)
+static bool others_have(const struct target_others *others, const struct object *object)
+{
+	for (size_t i = 0; others && i < others->count; i++)
+		if (others->files[i].inode == object->inode &&
+			others->files[i].device == object->device)
+			return true;
+	return false;
+}
+
+static void others_add(struct target_others *others, const struct object *object)
+{
+	size_t room = others && others->room ? 2 * others->room : 64;
+	void *more;
+
+	if (!others)
+		return;
+	if (others->count == others->room) {
+		more = realloc(others->files, room * sizeof(*others->files));
+		if (!more)
+			return; /* then it is parsed again */
+		others->files = more;
+		others->room = room;
+	}
+	others->files[others->count].device = object->device;
+	others->files[others->count++].inode = object->inode;
+}
+
+/* Is this the first of the executable mappings of its object? */
+static bool first_of_object(const struct objects *o, size_t mapping)
+{
+	const struct objects_mapping *m = &o->mappings[mapping];
+
+	for (size_t i = 0; i < mapping; i++)
+		if (o->mappings[i].object == m->object && o->mappings[i].executable)
+			return false;
+	return m->executable;
+}
+
+ssize_t target_carrier(const struct objects *o, struct notes *notes, int *fd,
+	struct target_others *others)
 {
 	ssize_t result = -ENOENT;
 
 	for (size_t i = 0; i < o->mapping_count; i++) {
-		const struct objects_mapping *m = &o->mappings[i];
+		size_t object = o->mappings[i].object;
 		enum notes_result parsed;
-		bool first = true;
 
-		for (size_t k = 0; k < i && first; k++)
-			first = !(o->mappings[k].object == m->object && o->mappings[k].executable);
-		if (!m->executable || !first)
+		if (!first_of_object(o, i) || others_have(others, &o->objects[object]))
 			continue;
-		*fd = objects_open(o, m->object);
+		*fd = objects_open(o, object);
 		if (*fd < 0) {
 			if (result == -ENOENT)
 				result = *fd;
@@ -135,9 +171,10 @@ ssize_t target_carrier(const struct objects *o, struct notes *notes, int *fd)
 		}
 		parsed = notes_read(notes, *fd);
 		if (parsed == NOTES_OK && notes->has_root)
-			return (ssize_t)m->object;
-		if (m->object == 0) /* the program itself, as a rule */
+			return (ssize_t)object;
+		if (object == 0) /* the program itself, as a rule */
 			result = carrier_error(parsed);
+		others_add(others, &o->objects[object]);
 		close(*fd);
 	}
 	*fd = -1;
@@ -156,8 +193,8 @@ int target_permission_error(pid_t pid, struct error *error)
 			"missing here; a security module or a user namespace forbids it",
 			pid);
 	return error_set(error, EXIT_PERMISSION,
-		"process %d may not be looked into: %s is missing; run as root or as its owner, or "
-		"grant the capability",
+		"process %d may not be looked into; run as root or as its owner, or grant the missing "
+		"%s",
 		pid, missing);
 }
 
@@ -210,7 +247,7 @@ static int look_inside(struct target *t, struct error *error)
 		return error_set(error, EXIT_PROBES,
 			"process %d has no program of its own; it is a thread of the kernel", t->pid);
 	}
-	carrier = target_carrier(&objects, &t->notes, &t->object_fd);
+	carrier = target_carrier(&objects, &t->notes, &t->object_fd, NULL);
 	if (carrier >= 0) {
 		const char *path = objects.objects[carrier].path;
 

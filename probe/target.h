@@ -41,9 +41,19 @@ pid_t target_task(pid_t pid);
 /* The short name of a process as a heap copy, escaped. */
 char *target_command(pid_t pid);
 
+/* Files that are known not to carry libactor, for who looks at many processes. */
+struct target_others {
+	struct {
+		uint64_t device, inode;
+	} *files;
+	size_t count, room;
+};
+
 /* The first object that carries libactor's root and probes: its number with `fd` and `notes` filled;
  * -ENOENT if there is none, -ESTALE if a file that may carry it is no longer to be had, or what
- * kept the program itself from being parsed: -ENOEXEC for 32 bits, -EXDEV for another machine. */
-ssize_t target_carrier(const struct objects *objects, struct notes *notes, int *fd);
+ * kept the program itself from being parsed: -ENOEXEC for 32 bits, -EXDEV for another machine.
+ * `others` may be NULL. */
+ssize_t target_carrier(const struct objects *objects, struct notes *notes, int *fd,
+	struct target_others *others);
 
 #endif

@@ -165,7 +165,7 @@ static int permission_error(enum attach_how how, struct error *error)
 			"the kernel refuses to attach although no capability is missing here: lockdown "
 			"or a security module forbids it; `actorprobe doctor` shows which");
 	return error_set(error, EXIT_PERMISSION,
-		"attaching is not permitted: %s is missing; run as root, or grant the capability",
+		"attaching is not permitted; run as root, or grant the missing %s",
 		missing);
 }
 
