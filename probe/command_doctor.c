@@ -29,10 +29,10 @@ static void add_object(struct text *t, const struct doctor_check *c)
 static void add_row(struct text *t, const struct doctor_check *c)
 {
 	text_add(t, "%-4s  ", state_name(c->state));
-	text_add_left(t, c->check, 16);
+	text_add_left(t, c->check, 20);
 	text_add(t, " %s\n", c->text);
 	if (c->way_out[0])
-		text_add(t, "%23s%s\n", "", c->way_out);
+		text_add(t, "%27s%s\n", "", c->way_out);
 }
 
 int command_doctor(const struct arguments *a, struct error *error)

@@ -76,7 +76,8 @@ static void explain(const struct target_list *list)
 		fprintf(stderr, "actorprobe: no process carries libactor\n");
 	if (list->unreadable)
 		fprintf(stderr,
-			"actorprobe: %zu processes may not be read; run as root to see them\n",
+			"actorprobe: processes left out because they may not be read: %zu; "
+			"CAP_SYS_PTRACE shows them\n",
 			list->unreadable);
 }
 

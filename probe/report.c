@@ -7,13 +7,19 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The live view on a terminal shows by itself that it has begun. */
+static bool paints(const struct arguments *a)
+{
+	return a->command == ARGUMENTS_LIVE && isatty(STDOUT_FILENO);
+}
+
 int report_open(struct report *r, const struct arguments *a, struct error *error)
 {
 	int code = observation_open(&r->observation, a, error);
 
 	if (code)
 		return code;
-	if (a->verbose || (isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO)))
+	if (a->verbose || (isatty(STDERR_FILENO) && !paints(a)))
 		fprintf(stderr, "actorprobe: observing process %d; ^C ends it\n", (int)a->pid);
 	return 0;
 }
