@@ -69,7 +69,7 @@ static void overflow_drain(struct actor__loop *loop, struct actor__channel *chan
 	struct actor__mailbox *overflow = &channel->overflow;
 
 	while (overflow->count) {
-		if (!actor__ring_push(channel->ring, &overflow->head->at[overflow->first]))
+		if (!actor__ring_push(channel->ring, overflow->first))
 			break;
 		actor__mailbox_pop(overflow);
 		actor__mailbox_done(overflow, &loop->pool);

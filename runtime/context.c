@@ -42,7 +42,7 @@ void actor_stop_self(struct actor_ctx *ctx)
 
 void *actor_take(struct actor_ctx *ctx)
 {
-	ctx->taken = true;
+	ctx->aftermath |= ACTOR__AFTERMATH | ACTOR__TAKEN;
 	return ctx->message.payload;
 }
 
@@ -51,6 +51,7 @@ int actor_fail(struct actor_ctx *ctx, int code, const char *format, ...)
 	va_list arguments;
 
 	ctx->failure = code < 0 ? code : UV_EINVAL;
+	ctx->aftermath |= ACTOR__AFTERMATH | ACTOR__FAILED;
 	va_start(arguments, format);
 	vsnprintf(ctx->text, sizeof(ctx->text), format, arguments);
 	va_end(arguments);

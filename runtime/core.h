@@ -155,14 +155,19 @@ struct actor_dispatcher {
 
 /* ---- what a handler sees ---- */
 
+enum actor__aftermath {
+	ACTOR__AFTERMATH = INT32_MIN, /* set with each of these: one test finds it or an error */
+	ACTOR__TAKEN = 1,             /* the payload is the handler's */
+	ACTOR__FAILED = 2,            /* `failure` is set */
+};
+
 struct actor_ctx {
 	struct actor__loop *loop;
 	struct actor__cell *cell;
 	struct actor__envelope *envelope; /* NULL in on_start and on_stop */
 	struct actor_message message;
-	int failure; /* set by actor_fail() */
-	bool taken;
-	bool stop;
+	int failure;        /* set by actor_fail() */
+	int32_t aftermath; /* enum actor__aftermath: what the handler left behind */
 	char text[256]; /* of the failure */
 };
 
@@ -223,6 +228,7 @@ struct actor__loop {
 	struct actor_ctx ctx;
 	struct actor__pool pool;
 	struct actor__slots *slots;
+	const uint64_t *segments; /* of the actor table */
 	struct actor__asks asks;
 	struct actor__observer observer;
 	struct actor__channel *out[ACTOR_ABI_LOOPS]; /* by loop id, made on first use */

@@ -55,7 +55,7 @@ void actor__observe_enqueue(
 
 int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
 {
-	struct actor__cell *cell = actor__slot_find(loop->slots, e->to);
+	struct actor__cell *cell = actor__slot_find(loop, e->to);
 	struct actor__envelope *place;
 	bool asked;
 

@@ -94,6 +94,7 @@ static struct actor_ctx *hook_context(struct actor__cell *cell)
 	ctx->envelope = NULL;
 	ctx->message.sender = 0;
 	ctx->failure = 0;
+	ctx->aftermath = 0;
 	ctx->text[0] = '\0';
 	return ctx;
 }
@@ -110,7 +111,7 @@ static void start(struct actor__cell *cell)
 		rc = cell->cls->on_start(ctx);
 	if (ctx->failure)
 		rc = ctx->failure;
-	ctx->failure = 0;
+	ctx->aftermath = 0;
 	if (rc < 0) {
 		cell->failure = rc;
 		cell->signals |= ACTOR__SIGNAL_FAILURE;
@@ -176,7 +177,7 @@ static void tell_parent(struct actor__cell *cell)
 		return;
 	}
 	if (cell->parent)
-		parent = actor__slot_find(loop->slots, cell->parent);
+		parent = actor__slot_find(loop, cell->parent);
 	unlink_from(parent ? &parent->first_child : &loop->top, cell);
 	if (parent)
 		child_counted_out(parent);
@@ -196,7 +197,7 @@ static void finish(struct actor__cell *cell)
 
 	if (cell->cls->on_stop)
 		cell->cls->on_stop(hook_context(cell));
-	loop->ctx.failure = 0; /* nobody decides about a failure while stopping */
+	loop->ctx.aftermath = 0; /* nobody decides about a failure while stopping */
 	while (cell->asks)
 		actor__asks_remove(&loop->asks, &loop->pool, &cell->asks, cell->asks);
 	cell->state = ACTOR__TERMINATED;

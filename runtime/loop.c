@@ -102,6 +102,7 @@ int actor__loop_open(struct actor_system *system, uint32_t index, uv_loop_t *uv)
 		actor__heap_free(loop);
 		return ACTOR_ELIMIT;
 	}
+	loop->segments = loop->slots->segments;
 	system->loops[index] = loop;
 	loop->abi = &loop->slots->abi;
 	loop->id = loop->abi->loop;

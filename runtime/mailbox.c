@@ -1,21 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Growth of a mailbox: a small chunk first, for the many actors with short queues, big ones then. */
+/* Growing and shrinking of a mailbox by whole chunks. */
 #include "mailbox.h"
+
+static struct actor__chunk *chunk_before(struct actor__envelope *end)
+{
+	return (struct actor__chunk *)((uintptr_t)end - ACTOR__CHUNK_BYTES);
+}
 
 int actor__mailbox_grow(struct actor__mailbox *box, struct actor__pool *pool)
 {
-	uint32_t slots = box->tail ? ACTOR__CHUNK_BIG : ACTOR__CHUNK_SMALL;
-	struct actor__chunk *chunk = actor__pool_take(pool, actor__chunk_bytes(slots));
+	struct actor__chunk *chunk = actor__pool_take(pool, sizeof(*chunk));
 
 	if (!chunk)
 		return 0;
 	chunk->next = NULL;
-	chunk->slots = slots;
-	if (box->tail)
-		box->tail->next = chunk;
+	if (box->end)
+		chunk_before(box->end)->next = chunk;
 	else
-		box->head = chunk;
-	box->tail = chunk;
-	box->end = 0;
+		box->first = chunk->at;
+	box->end = chunk->at;
 	return 1;
+}
+
+void actor__mailbox_shrink(struct actor__mailbox *box, struct actor__pool *pool)
+{
+	struct actor__chunk *chunk = chunk_before(box->first);
+
+	if (chunk->next) {
+		box->first = chunk->next->at;
+	} else {
+		box->first = NULL;
+		box->end = NULL;
+	}
+	actor__pool_give(pool, chunk, sizeof(*chunk));
 }

@@ -28,10 +28,15 @@ struct actor__envelope {
 	actor_ref to;
 	actor_ref sender;
 	uint64_t stamp; /* ticks when it was told, 0 = nobody listened */
-	uint32_t ask;   /* number of the ask it belongs to, 0 = none */
-	uint16_t type;
-	uint8_t bytes; /* of an inline payload */
-	uint8_t flags; /* enum actor__envelope_flag */
+	union {
+		struct {
+			uint32_t ask;  /* number of the ask it belongs to, 0 = none */
+			uint16_t type;
+			uint8_t bytes; /* of an inline payload */
+			uint8_t flags; /* enum actor__envelope_flag */
+		};
+		uint64_t head; /* all four, for one store */
+	};
 	union {
 		_Alignas(16) unsigned char inlined[ACTOR_INLINE_BYTES];
 		struct actor__block_payload heap;
@@ -42,77 +47,72 @@ struct actor__envelope {
 
 _Static_assert(sizeof(struct actor__envelope) == 64, "an envelope fills one cache line");
 
-#define ACTOR__CHUNK_SMALL 3u
-#define ACTOR__CHUNK_BIG   31u
+#define ACTOR__CHUNK_BYTES 1024u /* size and alignment: a place at a chunk's end is a multiple */
+#define ACTOR__CHUNK_SLOTS (ACTOR__CHUNK_BYTES / 64 - 1)
 
 struct actor__chunk {
 	struct actor__chunk *next;
-	uint32_t slots;
-	_Alignas(64) struct actor__envelope at[];
+	_Alignas(64) struct actor__envelope at[ACTOR__CHUNK_SLOTS];
 };
+
+_Static_assert(sizeof(struct actor__chunk) == ACTOR__CHUNK_BYTES, "chunks fill their block");
 
 struct actor__mailbox {
-	struct actor__chunk *head; /* the oldest message is at[first] of it */
-	struct actor__chunk *tail; /* the next one goes to at[end] of it */
+	struct actor__envelope *first; /* the oldest message; NULL: no storage */
+	struct actor__envelope *end;   /* where the next one goes */
 	uint32_t count;
-	uint16_t first;
-	uint16_t end;
 };
 
-static inline size_t actor__chunk_bytes(uint32_t slots)
+/* Is there no place at `at`: no chunk, or just behind one? */
+static inline int actor__chunk_ends(const struct actor__envelope *at)
 {
-	return 64 + slots * sizeof(struct actor__envelope);
+	return ((uintptr_t)at & (ACTOR__CHUNK_BYTES - 1)) == 0;
 }
 
-/* Adds a chunk behind the tail; false: no memory. */
+/* Adds a chunk; false: no memory. */
 int actor__mailbox_grow(struct actor__mailbox *box, struct actor__pool *pool);
+
+/* Gives the oldest chunk back, whose last place was given up. */
+void actor__mailbox_shrink(struct actor__mailbox *box, struct actor__pool *pool);
 
 /* The place for the next message, which counts at once; NULL: no memory. */
 static inline struct actor__envelope *actor__mailbox_push(
 	struct actor__mailbox *box, struct actor__pool *pool)
 {
-	if (__builtin_expect(!box->tail || box->end == box->tail->slots, 0) &&
-		!actor__mailbox_grow(box, pool))
+	if (__builtin_expect(actor__chunk_ends(box->end), 0) && !actor__mailbox_grow(box, pool))
 		return NULL;
 	box->count++;
-	return &box->tail->at[box->end++];
+	return box->end++;
 }
 
 /* The oldest message, which no longer counts but stays where it is until actor__mailbox_done(). */
 static inline struct actor__envelope *actor__mailbox_pop(struct actor__mailbox *box)
 {
 	box->count--;
-	return &box->head->at[box->first];
+	return box->first;
 }
 
 /* Gives up the place of the message popped last. */
 static inline void actor__mailbox_done(struct actor__mailbox *box, struct actor__pool *pool)
 {
-	struct actor__chunk *chunk = box->head;
-
-	if (__builtin_expect(++box->first < chunk->slots, 1))
-		return;
-	box->first = 0;
-	box->head = chunk->next;
-	if (!box->head) {
-		box->tail = NULL;
-		box->end = 0;
-	}
-	actor__pool_give(pool, chunk, actor__chunk_bytes(chunk->slots));
+	box->first++;
+	if (__builtin_expect(actor__chunk_ends(box->first), 0))
+		actor__mailbox_shrink(box, pool);
 }
 
 /* Gives the storage back if the mailbox is empty and no message of it is being handled. */
 static inline void actor__mailbox_rest(struct actor__mailbox *box, struct actor__pool *pool)
 {
-	struct actor__chunk *chunk = box->head;
+	struct actor__chunk *chunk;
 
-	if (box->count || !chunk)
+	if (box->count || !box->first)
 		return;
-	actor__pool_give(pool, chunk, actor__chunk_bytes(chunk->slots));
-	box->head = NULL;
-	box->tail = NULL;
-	box->first = 0;
-	box->end = 0;
+	/* Empty and not at a chunk's end: first and end are in the same, last chunk. */
+	chunk = (struct actor__chunk *)((uintptr_t)box->first &
+					~(uintptr_t)(ACTOR__CHUNK_BYTES - 1));
+	actor__pool_give(pool, chunk, sizeof(*chunk));
+	box->first = NULL;
+	box->end = NULL;
 }
 
 #endif

@@ -12,7 +12,7 @@
 
 /* The heap below everything; tests replace it to make allocations fail. */
 struct actor__heap {
-	void *(*alloc)(size_t bytes); /* 64-byte aligned */
+	void *(*alloc)(size_t align, size_t bytes); /* align: a power of two from 64 on */
 	void (*free)(void *block);
 };
 extern struct actor__heap actor__heap;
@@ -40,7 +40,8 @@ static inline size_t actor__pool_class(size_t bytes)
 	return (bytes + 15) / 16;
 }
 
-/* A block of at least `bytes`, 16-byte aligned (64 where bytes is a multiple of 64), or NULL. */
+/* A block of at least `bytes`, or NULL; aligned to the largest power of two that divides its size
+ * rounded up to 16, at most 1024. */
 static inline void *actor__pool_take(struct actor__pool *pool, size_t bytes)
 {
 	struct actor__block *block;

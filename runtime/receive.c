@@ -11,7 +11,7 @@ actor__command_cb actor__receive_command;
 
 static void command(struct actor__loop *loop, struct actor__envelope *e)
 {
-	struct actor__cell *cell = e->to ? actor__slot_find(loop->slots, e->to) : NULL;
+	struct actor__cell *cell = e->to ? actor__slot_find(loop, e->to) : NULL;
 
 	switch (e->type) {
 	case ACTOR__CREATE:

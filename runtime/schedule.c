@@ -5,62 +5,93 @@
 #include "life.h"
 #include "turn.h"
 
-/* How many messages may be handled before the next look at the probes. */
-static uint32_t batch_size(uint32_t left)
+/* Signals first; false: there is nothing to handle now. The cell may be gone: *cell is NULL. */
+static bool turn_goes_on(struct actor__cell **cell)
 {
-	return left < ACTOR__BATCH ? left : ACTOR__BATCH;
+	if (ACTOR__UNLIKELY((*cell)->signals) && !actor__life_signals(*cell)) {
+		*cell = NULL;
+		return false;
+	}
+	return ACTOR__LIKELY((*cell)->state == ACTOR__RUNNING);
 }
 
-static void turn_begin(struct actor__loop *loop, struct actor__cell *cell, struct actor__turn *turn)
+static uint32_t batch_size(uint32_t left, uint32_t room)
 {
-	turn->actor = cell->self;
-	turn->dispatcher = cell->unit.dispatcher->number;
-	turn->class_id = cell->cls->id;
-	turn->messages = 0;
-	turn->asked_ticks = cell->unit.asked_ticks;
-	turn->began_ticks = 0;
-	cell->unit.state = ACTOR__UNIT_RUNNING;
-	loop->in_turn = true;
-	loop->abi->actor = cell->self;
-	loop->abi->turn++;
+	return left < room ? left : room;
+}
+
+/* The rest of a turn while somebody listens. *cell is NULL if it is gone in the end. */
+static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
+	struct actor__turn *turn, uint32_t left)
+{
+	enum actor_abi_outcome outcome = ACTOR_ABI_STOP;
+	uint32_t room = ACTOR__BATCH;
+
+	actor__observe_batch(loop);
+	while (turn_goes_on(cell)) {
+		uint32_t most = batch_size(left, room);
+		uint32_t rest = most;
+
+		outcome = actor__turn_observed(*cell, turn, &rest);
+		left -= most - rest;
+		room -= most - rest;
+		turn->messages += most - rest;
+		if (outcome == ACTOR_ABI_EMPTY || (outcome == ACTOR_ABI_BUDGET && !left))
+			break;
+		if (outcome == ACTOR_ABI_BUDGET) {
+			actor__observe_end(loop, turn, ACTOR_ABI_MORE);
+			actor__observe_batch(loop);
+			room = ACTOR__BATCH;
+		}
+		outcome = ACTOR_ABI_STOP;
+	}
+	actor__observe_end(loop, turn, outcome);
+}
+
+/* A turn that begins while some probe is listened to. */
+static void turn_observed(struct actor__loop *loop, struct actor__cell **cell)
+{
+	struct actor__turn turn = {
+		.actor = (*cell)->self,
+		.dispatcher = (*cell)->unit.dispatcher->number,
+		.class_id = (*cell)->cls->id,
+		.asked_ticks = (*cell)->unit.asked_ticks,
+	};
+
+	actor__observe_turn(loop, &turn, (*cell)->mailbox.count);
+	run_observed(loop, cell, &turn, (*cell)->throughput);
 	loop->abi->turn_since = 0;
-	if (actor__probes_any())
-		actor__observe_turn(loop, turn, cell->mailbox.count);
 }
 
-/* Signals and messages until the outcome is known. `*observed`: the last batch is still open. */
-static enum actor_abi_outcome turn_run(struct actor__loop *loop, struct actor__cell **cell,
-	struct actor__turn *turn, bool *observed)
+/* Somebody began to listen in the middle of a turn: its later messages are observed. */
+static void turn_noticed(struct actor__loop *loop, struct actor__cell **cell, uint32_t left)
+{
+	struct actor__turn turn = {
+		.actor = (*cell)->self,
+		.dispatcher = (*cell)->unit.dispatcher->number,
+		.class_id = (*cell)->cls->id,
+	};
+
+	run_observed(loop, cell, &turn, left);
+}
+
+/* A turn that nobody listens to. */
+static void turn_plain(struct actor__loop *loop, struct actor__cell **cell)
 {
 	uint32_t left = (*cell)->throughput;
 
-	for (;;) {
-		enum actor_abi_outcome outcome;
-		uint32_t before = turn->messages;
-		uint32_t most = batch_size(left);
+	while (turn_goes_on(cell)) {
+		uint32_t most = batch_size(left, ACTOR__BATCH);
+		uint32_t rest = most;
+		enum actor_abi_outcome outcome = actor__turn_plain(*cell, &rest);
 
-		if ((*cell)->signals && !actor__life_signals(*cell)) {
-			*cell = NULL;
-			return ACTOR_ABI_STOP;
-		}
-		if ((*cell)->state != ACTOR__RUNNING)
-			return ACTOR_ABI_STOP;
-		if (*observed) {
-			if (loop->observer.count + most > ACTOR_ABI_TURN_RECORDS - 1) {
-				actor__observe_end(loop, turn, ACTOR_ABI_MORE);
-				*observed = actor__probes_records();
-				if (*observed)
-					actor__observe_batch(loop);
-			}
-		} else if (actor__probes_records()) {
-			*observed = true;
-			actor__observe_batch(loop);
-		}
-		outcome = *observed ? actor__turn_observed(*cell, turn, most)
-				    : actor__turn_plain(*cell, turn, most);
-		left -= turn->messages - before;
+		left -= most - rest;
 		if (outcome == ACTOR_ABI_EMPTY || (outcome == ACTOR_ABI_BUDGET && !left))
-			return outcome;
+			return;
+		if (actor__probes_records()) {
+			turn_noticed(loop, cell, left);
+			return;
+		}
 	}
 }
 
@@ -68,20 +99,21 @@ int actor__schedule_run(struct actor_unit *unit)
 {
 	struct actor__cell *cell = (struct actor__cell *)unit;
 	struct actor__loop *loop = cell->loop;
-	enum actor_abi_outcome outcome;
-	struct actor__turn turn;
-	bool observed = false;
 
-	turn_begin(loop, cell, &turn);
-	outcome = turn_run(loop, &cell, &turn, &observed);
-	if (ACTOR__UNLIKELY(observed))
-		actor__observe_end(loop, &turn, outcome);
+	unit->state = ACTOR__UNIT_RUNNING;
+	loop->in_turn = true;
+	loop->abi->actor = cell->self;
+	loop->abi->turn++;
+	if (actor__probes_any())
+		turn_observed(loop, &cell);
+	else
+		turn_plain(loop, &cell);
 	loop->abi->actor = 0;
 	loop->in_turn = false;
-	if (!cell)
+	if (ACTOR__UNLIKELY(!cell))
 		return 0;
 	actor__mailbox_rest(&cell->mailbox, &loop->pool);
-	cell->unit.state = ACTOR__UNIT_IDLE;
+	unit->state = ACTOR__UNIT_IDLE;
 	actor__cell_ask(cell);
 	return 0;
 }

@@ -42,17 +42,16 @@ struct actor_abi_actor *actor__slot_entry(struct actor__slots *slots, actor_ref 
 struct actor__slots *actor__slots_of(uint32_t loop);
 
 /* The cell of a ref of this loop, or NULL. The loop's thread. */
-static inline struct actor__cell *actor__slot_find(const struct actor__slots *slots, actor_ref ref)
+static inline struct actor__cell *actor__slot_find(const struct actor__loop *loop, actor_ref ref)
 {
-	uint32_t index = actor_abi_ref_index(ref);
-	const struct actor_abi_actor *entry;
+	/* Written out: index = bits 32 ... 55 of the ref, its upper half the segment. */
+	const struct actor_abi_actor *entry = (const struct actor_abi_actor *)(uintptr_t)
+		__atomic_load_n(&loop->segments[ref >> 44 & (ACTOR__TABLE_SEGMENTS - 1)],
+			__ATOMIC_RELAXED);
 
-	if (ACTOR__UNLIKELY(
-		    index >= __atomic_load_n(&slots->abi.actors.count, __ATOMIC_RELAXED)))
+	if (ACTOR__UNLIKELY(!entry))
 		return NULL;
-	entry = (const struct actor_abi_actor *)(uintptr_t)
-			slots->segments[index / ACTOR__TABLE_SEGMENT] +
-		index % ACTOR__TABLE_SEGMENT;
+	entry += ref >> 32 & (ACTOR__TABLE_SEGMENT - 1);
 	if (ACTOR__UNLIKELY(__atomic_load_n(&entry->generation, __ATOMIC_RELAXED) !=
 			    actor_abi_ref_generation(ref)))
 		return NULL;

@@ -173,7 +173,7 @@ static int spawn_there(const struct request *r, struct actor__loop *from,
 
 void actor__spawn_arrive(struct actor__loop *loop, actor_ref ref, struct actor__spec_list *spec)
 {
-	struct actor__cell *cell = actor__slot_find(loop->slots, ref);
+	struct actor__cell *cell = actor__slot_find(loop, ref);
 	int rc;
 
 	if (!cell)
@@ -187,7 +187,7 @@ void actor__spawn_arrive(struct actor__loop *loop, actor_ref ref, struct actor__
 	}
 	actor__life_adopt(loop,
 		actor__ref_loop(cell->parent) == loop->id
-			? actor__slot_find(loop->slots, cell->parent)
+			? actor__slot_find(loop, cell->parent)
 			: NULL,
 		cell);
 	if (loop->stopping)

@@ -6,12 +6,11 @@
 #include "deliver.h"
 #include "observe.h"
 
-/* Handles up to `most` messages; adds them to turn->messages. EMPTY: the mailbox is empty, BUDGET:
- * `most` were handled, STOP: a signal is set, look at it before going on. The observed version
- * also makes a record of each message, so at most ACTOR__BATCH of them. */
-enum actor_abi_outcome actor__turn_plain(
-	struct actor__cell *cell, struct actor__turn *turn, uint32_t most);
+/* Handles messages while `*left` allows it, and counts it down. EMPTY: the mailbox is empty,
+ * BUDGET: nothing is left, STOP: a signal is set, look at it before going on. The observed version
+ * also makes a record of each message; the caller sees to it that there is room. */
+enum actor_abi_outcome actor__turn_plain(struct actor__cell *cell, uint32_t *left);
 enum actor_abi_outcome actor__turn_observed(
-	struct actor__cell *cell, struct actor__turn *turn, uint32_t most);
+	struct actor__cell *cell, const struct actor__turn *turn, uint32_t *left);
 
 #endif
