@@ -184,6 +184,45 @@ static void actors_are_told_apart_on_request(void **state)
 	assert_int_equal(sum("actor_mailbox_wait_seconds", "count"), 35);
 }
 
+static void a_turn_that_stays_open_is_shown(void **state)
+{
+	fake_tell(&fake, "open 1");
+	program_run(&r, "$A -p %d 0.2 2", fake.pid);
+	fake_tell(&fake, "open 0");
+	assert_int_equal(r.exit, 0);
+	assert_non_null(strstr(r.out, " ms  /user/boss"));
+}
+
+static void list_shows_the_target(void **state)
+{
+	char pid[32];
+	const char *line;
+
+	program_run(&r, "$A list -j");
+	assert_int_equal(r.exit, 0);
+	assert_string_equal(r.err, "");
+	snprintf(pid, sizeof(pid), "{\"pid\":%d,", fake.pid);
+	line = strstr(r.out, pid);
+	assert_non_null(line);
+	assert_int_equal(integer(line, "loops"), 1);
+	assert_non_null(strstr(line, "\"attachable\":true"));
+	program_run(&r, "$A list");
+	snprintf(pid, sizeof(pid), "\n%7d fake_target ", fake.pid);
+	assert_non_null(strstr(r.out, pid));
+}
+
+static void perf_events_count_the_same(void **state)
+{
+	program_start(&r, "$A hist -v --perf-events -p %d -j", fake.pid);
+	program_expect(&r, r.err, ATTACHED);
+	work(53);
+	kill(r.pid, SIGINT);
+	program_wait(&r);
+	assert_non_null(strstr(r.err, "perf"));
+	assert_int_equal(sum("actor_mailbox_wait_seconds", "count"), 371);
+	assert_int_equal(sum("\"delivered\"", "recorded"), 371);
+}
+
 static void export_serves_until_it_is_told_to_end(void **state)
 {
 	static struct program page;
@@ -234,6 +273,9 @@ int main(void)
 		cmocka_unit_test(live_view_prints_plain_blocks_where_there_is_no_terminal),
 		cmocka_unit_test(live_view_repaints_a_terminal_and_leaves_it_as_it_was),
 		cmocka_unit_test(actors_are_told_apart_on_request),
+		cmocka_unit_test(a_turn_that_stays_open_is_shown),
+		cmocka_unit_test(list_shows_the_target),
+		cmocka_unit_test(perf_events_count_the_same),
 		cmocka_unit_test(export_serves_until_it_is_told_to_end),
 	};
 
