@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line: one table of options, and what an operator asked for. */
+/* The command line: what an operator asked for. */
 #ifndef PROBE_ARGUMENTS_H
 #define PROBE_ARGUMENTS_H
 
@@ -10,19 +10,10 @@
 #include "probe/error.h"
 #include "probe/grouping.h"
 #include "probe/number.h"
-
-enum arguments_command {
-	ARGUMENTS_LIVE, /* no command word: -p PID alone */
-	ARGUMENTS_LIST,
-	ARGUMENTS_HIST,
-	ARGUMENTS_EXPORT,
-	ARGUMENTS_DOCTOR,
-	ARGUMENTS_HELP,
-	ARGUMENTS_VERSION,
-};
+#include "probe/option.h"
 
 struct arguments {
-	enum arguments_command command;
+	enum option_command command;
 	pid_t pid;
 	uint64_t interval_ns; /* 0 = none given */
 	uint64_t count;	      /* 0 = without end */

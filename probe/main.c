@@ -20,13 +20,13 @@ static int command_version(const struct arguments *a, struct error *error)
 }
 
 static int (*const commands[])(const struct arguments *a, struct error *error) = {
-	[ARGUMENTS_LIVE] = command_live,
-	[ARGUMENTS_LIST] = command_list,
-	[ARGUMENTS_HIST] = command_hist,
-	[ARGUMENTS_EXPORT] = command_export,
-	[ARGUMENTS_DOCTOR] = command_doctor,
-	[ARGUMENTS_HELP] = command_help,
-	[ARGUMENTS_VERSION] = command_version,
+	[OPTION_LIVE] = command_live,
+	[OPTION_LIST] = command_list,
+	[OPTION_HIST] = command_hist,
+	[OPTION_EXPORT] = command_export,
+	[OPTION_DOCTOR] = command_doctor,
+	[OPTION_HELP] = command_help,
+	[OPTION_VERSION] = command_version,
 };
 
 /* A descriptor that is closed would be given to the next file that is opened. */

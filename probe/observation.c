@@ -100,7 +100,7 @@ int observation_open(struct observation *o, const struct arguments *a, struct er
 		observation_close(o);
 		return code;
 	}
-	o->watch_output = a->command != ARGUMENTS_EXPORT;
+	o->watch_output = a->command != OPTION_EXPORT;
 	o->plan = (struct observation_plan){
 		.start_ns = now(),
 		.interval_ns = a->interval_ns,

@@ -10,7 +10,7 @@
 /* The live view on a terminal shows by itself that it has begun. */
 static bool paints(const struct arguments *a)
 {
-	return a->command == ARGUMENTS_LIVE && isatty(STDOUT_FILENO);
+	return a->command == OPTION_LIVE && isatty(STDOUT_FILENO);
 }
 
 int report_open(struct report *r, const struct arguments *a, struct error *error)

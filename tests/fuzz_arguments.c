@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (arguments_parse(&arguments, argc, argv, &error)) {
 		if (!error.text[0] || strchr(error.text, '\n'))
 			abort();
-	} else if (arguments.command == ARGUMENTS_HIST && arguments.pid <= 0) {
+	} else if (arguments.command == OPTION_HIST && arguments.pid <= 0) {
 		abort();
 	}
 	free(text);

@@ -28,27 +28,27 @@ static void lines_that_are_understood(void **state)
 {
 	static const struct {
 		const char *line;
-		enum arguments_command command;
+		enum option_command command;
 		int pid;
 		uint64_t interval_ns, count, duration_ns;
 		enum grouping by;
 	} rows[] = {
-		{"-p 7", ARGUMENTS_LIVE, 7, 0, 0, 0, GROUPING_FULL},
-		{"-p7 0.5", ARGUMENTS_LIVE, 7, 500000000, 0, 0, GROUPING_FULL},
-		{"--pid=7 1 5", ARGUMENTS_LIVE, 7, 1000000000, 5, 0, GROUPING_FULL},
-		{"hist -p 7", ARGUMENTS_HIST, 7, 0, 0, 0, GROUPING_FULL},
-		{"-p 7 hist 2 3 -d 4", ARGUMENTS_HIST, 7, 2000000000, 3, 4000000000, GROUPING_FULL},
-		{"hist -p 7 --by class", ARGUMENTS_HIST, 7, 0, 0, 0, GROUPING_CLASS},
-		{"hist -p 7 --by=actor", ARGUMENTS_HIST, 7, 0, 0, 0, GROUPING_ACTOR},
-		{"hist -p 7 --by dispatcher", ARGUMENTS_HIST, 7, 0, 0, 0, GROUPING_DISPATCHER},
-		{"hist -p 7 --mode trace --perf-events -jTv", ARGUMENTS_HIST, 7, 0, 0, 0,
+		{"-p 7", OPTION_LIVE, 7, 0, 0, 0, GROUPING_FULL},
+		{"-p7 0.5", OPTION_LIVE, 7, 500000000, 0, 0, GROUPING_FULL},
+		{"--pid=7 1 5", OPTION_LIVE, 7, 1000000000, 5, 0, GROUPING_FULL},
+		{"hist -p 7", OPTION_HIST, 7, 0, 0, 0, GROUPING_FULL},
+		{"-p 7 hist 2 3 -d 4", OPTION_HIST, 7, 2000000000, 3, 4000000000, GROUPING_FULL},
+		{"hist -p 7 --by class", OPTION_HIST, 7, 0, 0, 0, GROUPING_CLASS},
+		{"hist -p 7 --by=actor", OPTION_HIST, 7, 0, 0, 0, GROUPING_ACTOR},
+		{"hist -p 7 --by dispatcher", OPTION_HIST, 7, 0, 0, 0, GROUPING_DISPATCHER},
+		{"hist -p 7 --mode trace --perf-events -jTv", OPTION_HIST, 7, 0, 0, 0,
 			GROUPING_FULL},
-		{"export -p 7 --listen [::1]:1", ARGUMENTS_EXPORT, 7, 0, 0, 0, GROUPING_FULL},
-		{"list -j", ARGUMENTS_LIST, 0, 0, 0, 0, GROUPING_FULL},
-		{"doctor", ARGUMENTS_DOCTOR, 0, 0, 0, 0, GROUPING_FULL},
-		{"--help", ARGUMENTS_HELP, 0, 0, 0, 0, GROUPING_FULL},
-		{"hist --help", ARGUMENTS_HELP, 0, 0, 0, 0, GROUPING_FULL},
-		{"--version", ARGUMENTS_VERSION, 0, 0, 0, 0, GROUPING_FULL},
+		{"export -p 7 --listen [::1]:1", OPTION_EXPORT, 7, 0, 0, 0, GROUPING_FULL},
+		{"list -j", OPTION_LIST, 0, 0, 0, 0, GROUPING_FULL},
+		{"doctor", OPTION_DOCTOR, 0, 0, 0, 0, GROUPING_FULL},
+		{"--help", OPTION_HELP, 0, 0, 0, 0, GROUPING_FULL},
+		{"hist --help", OPTION_HELP, 0, 0, 0, 0, GROUPING_FULL},
+		{"--version", OPTION_VERSION, 0, 0, 0, 0, GROUPING_FULL},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

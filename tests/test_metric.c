@@ -55,8 +55,9 @@ static void manual_page_lists_the_table(void **state)
 		assert_non_null(row);
 		sscanf(row, "%*s %15s%63[^\n]", type, labels);
 		assert_string_equal(type, metric_type_name(metrics[i].type));
-		for (const char *c = labels; *c; c++)
-			strncat(wanted, c, *c != ' ');
+		for (size_t at = 0, used = 0; labels[at]; at++)
+			if (labels[at] != ' ')
+				wanted[used++] = labels[at];
 		assert_string_equal(wanted, metrics[i].labels);
 	}
 }

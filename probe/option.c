@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of options and commands, and the text that --help prints. */
+#define _GNU_SOURCE
+
+#include "probe/option.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define BIT OPTION_BIT
+
+const char option_description[] =
+	"Shows where the messages of a running libactor program wait, from outside.\n"
+	"\n"
+	"  actorprobe -p PID [interval [count]]        live view\n"
+	"  actorprobe hist -p PID [interval [count]]   histograms\n"
+	"  actorprobe export -p PID                    metrics for Prometheus\n"
+	"  actorprobe list                             processes that can be observed\n"
+	"  actorprobe doctor                           what this host allows\n"
+	"\n"
+	"Options:"
+	"\v"
+	"Examples:\n"
+	"  actorprobe list                     # which processes carry libactor\n"
+	"  actorprobe -p 181                   # who waits where, every second\n"
+	"  actorprobe hist -p 181 -d 10        # histograms of the next ten seconds\n"
+	"  actorprobe hist -p 181 1 5          # five blocks, one per second\n"
+	"  actorprobe hist -p 181 -d 5 -j --by class\n"
+	"                                      # per class, one JSON object per line\n"
+	"  actorprobe export -p 181 --listen 0.0.0.0:9464\n"
+	"                                      # http://HOST:9464/metrics\n"
+	"\n"
+	"Exit status: 0 fine, 1 usage or output, 2 target, 3 permission, 4 kernel,\n"
+	"5 no probes.";
+
+const struct argp_option option_table[] = {
+	{"pid", 'p', "PID", 0, "observe this process", 0},
+	{"duration", 'd', "SECONDS", 0, "end after this time", 0},
+	{"by", KEY_BY, "LABEL", 0, "hist: group by dispatcher, class or actor", 0},
+	{"json", 'j', 0, 0, "one JSON object per line", 0},
+	{"timestamp", 'T', 0, 0, "print the time of day above each block", 0},
+	{"listen", KEY_LISTEN, "ADDR[:PORT]", 0, "export: where to serve (default 127.0.0.1:9464)",
+		0},
+	{"max-series", KEY_MAX_SERIES, "N", 0, "cap on label sets per metric (default 1000)", 0},
+	{"mode", KEY_MODE, "MODE", 0, "trace, the only mode of this version", 0},
+	{"perf-events", KEY_PERF, 0, 0, "attach by perf events, not by uprobe_multi", 0},
+	{"verbose", 'v', 0, 0, "say what is done; hist: print all six histograms", 0},
+	{"help", KEY_HELP, 0, 0, "print this text", -1},
+	{"version", KEY_VERSION, 0, 0, "print the version", -1},
+	{0, 0, 0, 0, 0, 0},
+};
+
+static const struct {
+	const char *name;
+	enum option_command command;
+} commands[] = {
+	{"list", OPTION_LIST},
+	{"hist", OPTION_HIST},
+	{"export", OPTION_EXPORT},
+	{"doctor", OPTION_DOCTOR},
+};
+
+/* Which commands an option belongs to, beside those that all of them know. */
+static const struct {
+	int key;
+	uint32_t commands;
+} scopes[] = {
+	{'p', OPTION_OBSERVING},
+	{'d', OPTION_OBSERVING},
+	{KEY_BY, BIT(OPTION_HIST)},
+	{'j', BIT(OPTION_HIST) | BIT(OPTION_LIST) | BIT(OPTION_DOCTOR)},
+	{'T', OPTION_PRINTING},
+	{KEY_LISTEN, BIT(OPTION_EXPORT)},
+	{KEY_MAX_SERIES, OPTION_OBSERVING},
+	{KEY_MODE, OPTION_OBSERVING},
+	{KEY_PERF, OPTION_OBSERVING},
+};
+
+size_t option_index(int key)
+{
+	size_t i = 0;
+
+	while (option_table[i].name && option_table[i].key != key)
+		i++;
+	return i;
+}
+
+uint32_t option_commands(int key)
+{
+	for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++)
+		if (scopes[i].key == key)
+			return scopes[i].commands;
+	return UINT32_MAX;
+}
+
+const char *option_command_name(enum option_command command)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (commands[i].command == command)
+			return commands[i].name;
+	return "-p PID";
+}
+
+bool option_command_parse(const char *word, enum option_command *command)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(commands[i].name, word) == 0) {
+			*command = commands[i].command;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool word_means(const char *word, const struct argp_option *option)
+{
+	size_t bytes = (size_t)(strchrnul(word, '=') - word);
+
+	if (word[0] != '-' || bytes < 2)
+		return false;
+	if (word[1] != '-')
+		return !word[2] && option->key == word[1];
+	return bytes > 2 && strncmp(option->name, word + 2, bytes - 2) == 0;
+}
+
+const struct argp_option *option_of(const char *word)
+{
+	const struct argp_option *found = &option_table[option_index(0)];
+
+	for (size_t i = 0; option_table[i].name; i++) {
+		if (!word_means(word, &option_table[i]))
+			continue;
+		if (found->name)
+			return &option_table[option_index(0)];
+		found = &option_table[i];
+	}
+	return found;
+}
