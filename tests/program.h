@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs actorprobe from a test, as a shell line in which $A is the program.
  *
- * $A is $ACTORPROBE of the test's own environment, or build/actorprobe.
+ * $A is $ACTORPROBE of the test's own environment, else $B/actorprobe, else build/actorprobe.
  */
 #ifndef TESTS_PROGRAM_H
 #define TESTS_PROGRAM_H
@@ -32,13 +32,15 @@ struct program {
 __attribute__((format(printf, 2, 3))) static inline void program_start(
 	struct program *p, const char *format, ...)
 {
-	const char *program = getenv("ACTORPROBE");
+	const char *build = getenv("B");
+	char program[512];
 	char line[1024] = "exec ";
 	int out[2], err[2];
 	va_list arguments;
 
 	memset(p, 0, sizeof(*p));
-	setenv("A", program ? program : "build/actorprobe", 1);
+	snprintf(program, sizeof(program), "%s/actorprobe", build ? build : "build");
+	setenv("A", getenv("ACTORPROBE") ? getenv("ACTORPROBE") : program, 1);
 	va_start(arguments, format);
 	vsnprintf(line + 5, sizeof(line) - 5, format, arguments);
 	va_end(arguments);
