@@ -115,8 +115,8 @@ static void wish_grant(
 		actor = entry.parent;
 		mask = UINT32_MAX;
 	}
-	path = path_prepend(path, buffer, "user");
-	wish->path = strdup(path);
+	path = path ? path_prepend(path, buffer, "user") : NULL; /* 16 bytes were kept for both */
+	wish->path = path ? strdup(path) : NULL;
 }
 
 static int resolve_job(struct remote *remote, void *argument)
