@@ -3,8 +3,6 @@
 #define _GNU_SOURCE
 #include "clock.h"
 
-#include "root.h"
-
 #include <stdlib.h>
 #include <string.h>
 #if defined(__x86_64__)
@@ -12,6 +10,8 @@
 #endif
 
 int actor__clock_tsc;
+uint64_t actor__clock_first_ticks;
+uint64_t actor__clock_first_ns;
 
 /* CPUID leaf 0x80000007, edx bit 8: the counter runs at one rate in every power state. The kernel
  * may know better (unsynchronised sockets, a bad hypervisor), so its own choice counts as well. */
@@ -48,8 +48,7 @@ void actor__clock_init(void)
 	const char *wish = secure_getenv("ACTOR_CLOCK");
 
 	actor__clock_tsc = tsc_is_invariant() && !(wish && strcmp(wish, "monotonic") == 0);
-	actor_root.clock = actor__clock_tsc ? ACTOR_ABI_CLOCK_TSC : ACTOR_ABI_CLOCK_MONOTONIC;
-	actor__clock_pair(&actor_root.first_ticks, &actor_root.first_monotonic_ns);
+	actor__clock_pair(&actor__clock_first_ticks, &actor__clock_first_ns);
 }
 
 uint64_t actor__ticks_to_ns(uint64_t ticks)
@@ -59,8 +58,8 @@ uint64_t actor__ticks_to_ns(uint64_t ticks)
 	if (!actor__clock_tsc)
 		return ticks;
 	actor__clock_pair(&now_ticks, &now_ns);
-	if (now_ticks <= actor_root.first_ticks)
+	if (now_ticks <= actor__clock_first_ticks)
 		return 0;
-	return (uint64_t)((long double)ticks * (long double)(now_ns - actor_root.first_monotonic_ns) /
-			  (long double)(now_ticks - actor_root.first_ticks));
+	return (uint64_t)((long double)ticks * (long double)(now_ns - actor__clock_first_ns) /
+			  (long double)(now_ticks - actor__clock_first_ticks));
 }

@@ -10,6 +10,8 @@
 #endif
 
 extern int actor__clock_tsc; /* set once, before the first system exists */
+extern uint64_t actor__clock_first_ticks; /* read together when it was set */
+extern uint64_t actor__clock_first_ns;
 
 static inline uint64_t actor__monotonic_ns(void)
 {

@@ -32,11 +32,18 @@ __asm__(".pushsection .probes, \"aw\", @progbits\n"
 	extern unsigned short actor_##probe##_semaphore __attribute__((visibility("hidden")));
 ACTOR_ABI_PROBES(DECLARE)
 
+/* A linker that drops unused functions would leave their notes behind, with address 0. */
+#if defined(__has_attribute) && __has_attribute(retain)
+#define KEPT used, retain
+#else
+#define KEPT used
+#endif
+
 /* gcc: no inlining, cloning or argument removal; clang knows no `noipa`. */
 #if defined(__clang__)
-#define SITE __attribute__((noinline, used, cold, visibility("hidden")))
+#define SITE __attribute__((noinline, KEPT, cold, visibility("hidden")))
 #else
-#define SITE __attribute__((noipa, noinline, used, cold, visibility("hidden")))
+#define SITE __attribute__((noipa, noinline, KEPT, cold, visibility("hidden")))
 #endif
 
 /* Sanitizers must not spill an argument between the register and the nop. */

@@ -39,6 +39,9 @@ static void root_init(void)
 	table_init(&actor_root.types, type_segments, 1024);
 	table_init(&actor_root.dispatchers, dispatcher_segments, 1024);
 	actor__clock_init();
+	actor_root.clock = actor__clock_tsc ? ACTOR_ABI_CLOCK_TSC : ACTOR_ABI_CLOCK_MONOTONIC;
+	actor_root.first_ticks = actor__clock_first_ticks;
+	actor_root.first_monotonic_ns = actor__clock_first_ns;
 }
 
 void actor__root_init(void)
