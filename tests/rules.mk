@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+# Each tests/test_*.c is a cmocka program of its own. Those that include tests/lab.h test the
+# runtime alone; all others may use everything: the collector's archive, the runtime, helpers.
+
+TEST_SOURCES    := $(sort $(wildcard tests/test_*.c))
+TEST_OF_RUNTIME := $(shell grep -l '"tests/lab\.h"' $(TEST_SOURCES) /dev/null)
+TEST_OF_PROBE   := $(filter-out $(TEST_OF_RUNTIME),$(TEST_SOURCES))
+TEST_HEADERS    := $(wildcard tests/*.h)
+TEST_HELPERS    := $(patsubst %.c,$(B)/%.o,$(filter-out tests/lab.c tests/fake_target.c \
+	tests/test_% tests/fuzz_%,$(wildcard tests/*.c)))
+TEST_PROGRAMS   := $(B)/tests/fake_target
+TEST_FUZZERS    := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
+TEST_OPTIONS    := -Wno-missing-prototypes -DACTORPROBE_VERSION='"$(VERSION)"'
+
+RUNTIME_TESTS := $(TEST_OF_RUNTIME:%.c=$(B)/%) $(B)/tests/test_header
+PROBE_TESTS   := $(TEST_OF_PROBE:%.c=$(B)/%)
+SCRIPT_TESTS  := $(sort $(wildcard tests/test_*.sh))
+
+# What a test may want to know of its build; the rest a sanitizer should do.
+TEST_ENVIRONMENT := B='$(B)' CC='$(CC)' CLANG='$(CLANG)' FAKE_TARGET='$(B)/tests/fake_target' \
+	ASAN_OPTIONS='detect_leaks=1:abort_on_error=0' UBSAN_OPTIONS='print_stacktrace=1' \
+	TSAN_OPTIONS='halt_on_error=0:exitcode=66:second_deadlock_stack=1'
+
+.PHONY: test-build test-runtime test-run
+
+$(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(RUNTIME_HEADERS) tests/rules.mk
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(TEST_OPTIONS) -c -o $@ $<
+
+$(TEST_OF_PROBE:%.c=$(B)/%.o): $(PROBE_HEADERS)
+
+$(TEST_OF_RUNTIME:%.c=$(B)/%): $(B)/tests/%: $(B)/tests/%.o $(B)/tests/lab.o $(B)/libactor.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcmocka $(RUNTIME_LIBS)
+
+$(PROBE_TESTS): $(B)/tests/%: $(B)/tests/%.o $(TEST_HELPERS) $(PROBE_ARCHIVE) $(B)/libactor.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcmocka $(PROBE_LIBS) $(RUNTIME_LIBS)
+
+$(B)/tests/fake_target: $(B)/tests/fake_target.o $(B)/libactor.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(RUNTIME_LIBS)
+
+# The public header in a C++ program.
+$(B)/tests/test_header: tests/test_header.cc runtime/actor.h $(B)/libactor.a
+	$(call say,CXX,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++11 -Wall -Wextra -Werror -I. -pthread $(SAN) -o $@ $< $(B)/libactor.a \
+		-lcmocka $(RUNTIME_LIBS)
+
+$(B)/tests/fuzz_%: tests/fuzz_%.c $(PROBE_HEADERS) $(PROBE_SOURCES)
+	$(call say,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -I. -I$(B) \
+		-DACTORPROBE_VERSION='"$(VERSION)"' -o $@ $< \
+		$(filter-out probe/main.c,$(PROBE_SOURCES)) $(PROBE_LIBS)
+
+test-build: all $(TEST_PROGRAMS) $(RUNTIME_TESTS) $(PROBE_TESTS)
+
+test-run: test-build
+	$(Q)$(TEST_ENVIRONMENT) tests/run $(RUNTIME_TESTS) $(PROBE_TESTS) $(SCRIPT_TESTS)
+
+# The runtime's tests only, for builds with sanitizers:
+#   make B=build/thread SAN=-fsanitize=thread test-runtime
+test-runtime: $(RUNTIME_TESTS)
+	$(Q)$(TEST_ENVIRONMENT) tests/run $(RUNTIME_TESTS)
+
+# Packages first, then a make that finds them.
+test: deps
+	$(Q)$(MAKE) --no-print-directory test-run
+
+# Each fuzzer for a few seconds.
+.PHONY: fuzz-short
+fuzz-short: $(TEST_FUZZERS)
+	$(Q)for f in $(TEST_FUZZERS); do echo "  RUN      $$f"; \
+		$$f -max_total_time=$${FUZZ_SECONDS:-10} -verbosity=0 -close_fd_mask=3 || exit 1; done
+
+# Longer: the seeded stress for minutes, each fuzzer for one; STRESS_SEED repeats a run.
+test-long: deps
+	$(Q)$(MAKE) --no-print-directory test-build $(TEST_FUZZERS)
+	$(Q)$(TEST_ENVIRONMENT) STRESS_SECONDS=$${STRESS_SECONDS:-300} TEST_SECONDS=900 \
+		tests/run $(B)/tests/test_stress
+	$(Q)for f in $(TEST_FUZZERS); do echo "  RUN      $$f"; \
+		$$f -max_total_time=$${FUZZ_SECONDS:-60} -verbosity=0 || exit 1; done
