@@ -39,33 +39,32 @@ static __always_inline void batch_add(struct batch *to, const struct batch *from
 	to->overflow += from->overflow;
 }
 
-/* Adds a batch whose mark said `before`. The writer is the loop's own thread, alone. */
+/* Adds a batch whose mark said `before`. The writer is the loop's own thread, alone. A counter that
+ * went back belongs to a new program in the same process, or to a new loop with the old number. */
 static __always_inline void account_batch(
 	struct loop_account *account, uint64_t before, const struct batch *batch)
 {
 	account_change(account);
-	if (!account->known) {
-		account->known = 1;
-		account->first = before;
-	} else if (account->end != before) {
+	if (account->known && before != account->end) {
 		account->gaps++;
+		if (before > account->end)
+			account->delivered += before - account->end;
 	}
+	account->known = 1;
 	account->end = before + batch->messages;
+	account->delivered += batch->messages;
 	account->batches++;
 	batch_add(&account->total, batch);
 	account_change(account);
 }
 
-/* Adds a batch whose mark could not be read: it goes on from the batch before it, and before the
- * first mark it is kept apart. */
+/* Adds a batch whose mark could not be read: it goes on from the batch before it. */
 static __always_inline void account_unreadable(
 	struct loop_account *account, const struct batch *batch)
 {
 	account_change(account);
-	if (account->known)
-		account->end += batch->messages;
-	else
-		account->early += batch->messages;
+	account->end += batch->messages;
+	account->delivered += batch->messages;
 	account->batches++;
 	batch_add(&account->total, batch);
 	account_change(account);

@@ -77,14 +77,12 @@ struct batch {
 	uint64_t overflow;    /* records that went to the overflow series */
 };
 
-/* delivered = end - first + early, once `known`. */
 struct loop_account {
-	uint64_t version; /* odd while the rest changes */
-	uint64_t known;   /* 1: a mark was seen, `first` and `end` hold */
-	uint64_t first;   /* the loop's delivered before its first batch */
-	uint64_t end;     /* the same after its last batch */
-	uint64_t early;   /* messages of unreadable batches before the first mark */
-	uint64_t gaps;    /* times that a mark did not continue the batch before it */
+	uint64_t version;   /* odd while the rest changes */
+	uint64_t known;     /* 1: a mark was seen, `end` holds */
+	uint64_t end;       /* the loop's own counter after its last batch */
+	uint64_t delivered; /* by that counter, since the first batch */
+	uint64_t gaps;      /* times that a mark did not continue the batch before it */
 	uint64_t batches;
 	struct batch total;
 };

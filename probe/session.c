@@ -170,6 +170,20 @@ int session_open(struct session **out, const struct session_options *options, st
 	return 0;
 }
 
+/* After exec the same process has other memory: its root is looked for anew. The probes follow by
+ * themselves, as they belong to the file. */
+static void root_renew(struct session *s)
+{
+	struct remote *remote = NULL;
+	struct error ignored = { 0 };
+
+	if (target_renew(&s->target, &ignored) != 0 ||
+		remote_open(&remote, s->target.pid, s->target.task) < 0)
+		return;
+	remote_close(s->remote);
+	s->remote = remote;
+}
+
 /* Refreshes names while the target can be read; what was known before stays known. */
 static void refresh(struct session *s)
 {
@@ -177,8 +191,13 @@ static void refresh(struct session *s)
 	uint64_t *actors = NULL;
 	size_t count = 0;
 
-	if (directory_read(&newer, s->remote, s->target.root_address, 0) == 0 &&
-		newer->major == ACTOR_ABI_MAJOR) {
+	int r = directory_read(&newer, s->remote, s->target.root_address, 0);
+
+	if (r == -EFAULT) {
+		root_renew(s);
+		r = directory_read(&newer, s->remote, s->target.root_address, 0);
+	}
+	if (r == 0 && newer->major == ACTOR_ABI_MAJOR && newer->first_monotonic_ns) {
 		directory_free(s->directory);
 		s->directory = newer;
 	} else {

@@ -4,6 +4,7 @@
 #include "probe/target.h"
 
 #include "probe/capability.h"
+#include "probe/carrier.h"
 #include "probe/escape.h"
 
 #include <dirent.h>
@@ -102,85 +103,6 @@ static pid_t process_of(pid_t id)
 	return process;
 }
 
-static int carrier_error(enum notes_result result)
-{
-	switch (result) {
-	case NOTES_32_BIT:
-		return -ENOEXEC;
-	case NOTES_FOREIGN:
-		return -EXDEV;
-	default:
-		return -ENOENT;
-	}
-}
-
-static bool others_have(const struct target_others *others, const struct object *object)
-{
-	for (size_t i = 0; others && i < others->count; i++)
-		if (others->files[i].inode == object->inode &&
-			others->files[i].device == object->device)
-			return true;
-	return false;
-}
-
-static void others_add(struct target_others *others, const struct object *object)
-{
-	size_t room = others && others->room ? 2 * others->room : 64;
-	void *more;
-
-	if (!others)
-		return;
-	if (others->count == others->room) {
-		more = realloc(others->files, room * sizeof(*others->files));
-		if (!more)
-			return; /* then it is parsed again */
-		others->files = more;
-		others->room = room;
-	}
-	others->files[others->count].device = object->device;
-	others->files[others->count++].inode = object->inode;
-}
-
-/* Is this the first of the executable mappings of its object? */
-static bool first_of_object(const struct objects *o, size_t mapping)
-{
-	const struct objects_mapping *m = &o->mappings[mapping];
-
-	for (size_t i = 0; i < mapping; i++)
-		if (o->mappings[i].object == m->object && o->mappings[i].executable)
-			return false;
-	return m->executable;
-}
-
-ssize_t target_carrier(const struct objects *o, struct notes *notes, int *fd,
-	struct target_others *others)
-{
-	ssize_t result = -ENOENT;
-
-	for (size_t i = 0; i < o->mapping_count; i++) {
-		size_t object = o->mappings[i].object;
-		enum notes_result parsed;
-
-		if (!first_of_object(o, i) || others_have(others, &o->objects[object]))
-			continue;
-		*fd = objects_open(o, object);
-		if (*fd < 0) {
-			if (result == -ENOENT)
-				result = *fd;
-			continue;
-		}
-		parsed = notes_read(notes, *fd);
-		if (parsed == NOTES_OK && notes->has_root)
-			return (ssize_t)object;
-		if (object == 0) /* the program itself, as a rule */
-			result = carrier_error(parsed);
-		others_add(others, &o->objects[object]);
-		close(*fd);
-	}
-	*fd = -1;
-	return result;
-}
-
 int target_permission_error(pid_t pid, struct error *error)
 {
 	static const int wanted[] = { CAPABILITY_SYS_PTRACE, -1 };
@@ -238,6 +160,8 @@ static int refuse(pid_t pid, ssize_t why, struct error *error)
 static int look_inside(struct target *t, struct error *error)
 {
 	struct objects objects;
+	struct notes notes;
+	int fd = -1;
 	ssize_t carrier = objects_read(&objects, t->pid, t->task);
 
 	if (carrier < 0)
@@ -247,16 +171,31 @@ static int look_inside(struct target *t, struct error *error)
 		return error_set(error, EXIT_PROBES,
 			"process %d has no program of its own; it is a thread of the kernel", t->pid);
 	}
-	carrier = target_carrier(&objects, &t->notes, &t->object_fd, NULL);
+	carrier = carrier_find(&objects, &notes, &fd, NULL);
 	if (carrier >= 0) {
 		const char *path = objects.objects[carrier].path;
 
-		t->root_address = objects_address(
-			&objects, (size_t)carrier, &t->notes, t->notes.root_address);
+		if (t->object_fd >= 0)
+			close(t->object_fd);
+		free(t->object_path);
+		t->object_fd = fd;
 		t->object_path = escape_copy(path, strlen(path));
+		t->root_address = objects_address(
+			&objects, (size_t)carrier, &notes, notes.root_address);
+		t->notes = notes;
 	}
 	objects_fini(&objects);
 	return carrier < 0 ? refuse(t->pid, carrier, error) : 0;
+}
+
+int target_renew(struct target *t, struct error *error)
+{
+	pid_t task = target_task(t->pid);
+
+	if (!task || !target_alive(t))
+		return gone_error(t->pid, error);
+	t->task = task;
+	return look_inside(t, error);
 }
 
 int target_open(struct target *t, pid_t pid, struct error *error)

@@ -26,6 +26,10 @@ struct target {
 /* Looks into the process with this id. Returns 0 or an error; nothing stays open then. */
 int target_open(struct target *t, pid_t pid, struct error *error);
 
+/* Looks for libactor again in a process that was opened, after it executed a program. On failure
+ * the target stays as it was. */
+int target_renew(struct target *t, struct error *error);
+
 /* Is it still the process that was opened? */
 bool target_alive(const struct target *t);
 
@@ -40,20 +44,5 @@ pid_t target_task(pid_t pid);
 
 /* The short name of a process as a heap copy, escaped. */
 char *target_command(pid_t pid);
-
-/* Files that are known not to carry libactor, for who looks at many processes. */
-struct target_others {
-	struct {
-		uint64_t device, inode;
-	} *files;
-	size_t count, room;
-};
-
-/* The first object that carries libactor's root and probes: its number with `fd` and `notes` filled;
- * -ENOENT if there is none, -ESTALE if a file that may carry it is no longer to be had, or what
- * kept the program itself from being parsed: -ENOEXEC for 32 bits, -EXDEV for another machine.
- * `others` may be NULL. */
-ssize_t target_carrier(const struct objects *objects, struct notes *notes, int *fd,
-	struct target_others *others);
 
 #endif

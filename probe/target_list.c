@@ -4,6 +4,7 @@
 #include "probe/target_list.h"
 
 #include "probe/capability.h"
+#include "probe/carrier.h"
 #include "probe/directory.h"
 #include "probe/escape.h"
 #include "probe/target.h"
@@ -135,7 +136,7 @@ static struct target_entry *entry_add(struct target_list *list, pid_t pid)
 	return more;
 }
 
-static int process_look(struct target_list *list, pid_t pid, struct target_others *others)
+static int process_look(struct target_list *list, pid_t pid, struct carrier_others *others)
 {
 	pid_t task = target_task(pid);
 	struct objects objects;
@@ -148,7 +149,7 @@ static int process_look(struct target_list *list, pid_t pid, struct target_other
 		list->unreadable++;
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	carrier = target_carrier(&objects, &notes, &fd, others);
+	carrier = carrier_find(&objects, &notes, &fd, others);
 	if (carrier >= 0) {
 		close(fd);
 		entry = entry_add(list, pid);
@@ -172,7 +173,7 @@ static int entry_compare(const void *a, const void *b)
 
 int target_list_read(struct target_list *list, struct error *error)
 {
-	struct target_others others = { 0 };
+	struct carrier_others others = { 0 };
 	struct dirent *entry;
 	DIR *dir = opendir("/proc");
 	int r = 0;

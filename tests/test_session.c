@@ -229,6 +229,45 @@ static void what_was_delivered_before_the_attach_is_not_counted(void **state)
 	end(&f);
 }
 
+static void a_counter_that_starts_anew_still_adds_up(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	SKIP_WITHOUT_ROOT();
+	begin(&f, "tsc", (struct session_options){ 0 });
+	fake_tell(&f.fake, "skip 1000");
+	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < 3; k++)
+			fake_tell(&f.fake, "message 1 1 10 10 1 0");
+		fake_tell(&f.fake, "end 7");
+		fake_tell(&f.fake, "skip -1003"); /* as after exec */
+	}
+	read_session(&f);
+	assert_int_equal(f.a.delivered, 6);
+	assert_adds_up(&f.a);
+	end(&f);
+}
+
+static void what_nobody_reported_is_not_hidden(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	SKIP_WITHOUT_ROOT();
+	begin(&f, "tsc", (struct session_options){ 0 });
+	fake_tell(&f.fake, "message 1 1 10 10 1 0");
+	fake_tell(&f.fake, "end 7");
+	fake_tell(&f.fake, "skip 5");
+	fake_tell(&f.fake, "message 1 1 10 10 1 0");
+	fake_tell(&f.fake, "end 7");
+	read_session(&f);
+	assert_int_equal(f.a.delivered, 7); /* losses are counted, never computed */
+	assert_int_equal(f.a.recorded, 2);
+	assert_int_equal(aggregate_lost_total(&f.a), 0);
+	end(&f);
+}
+
 static void backward_clock_steps_are_clamped_or_lost(void **state)
 {
 	struct fixture f;
@@ -485,6 +524,8 @@ int main(void)
 		cmocka_unit_test(depths_and_turns_are_counted_in_their_buckets),
 		cmocka_unit_test(full_and_partial_batches_are_counted_exactly),
 		cmocka_unit_test(what_was_delivered_before_the_attach_is_not_counted),
+		cmocka_unit_test(a_counter_that_starts_anew_still_adds_up),
+		cmocka_unit_test(what_nobody_reported_is_not_hidden),
 		cmocka_unit_test(backward_clock_steps_are_clamped_or_lost),
 		cmocka_unit_test(hostile_arguments_only_raise_loss_counters),
 		cmocka_unit_test(paths_come_from_the_actor_table),
