@@ -151,24 +151,28 @@ static void run_first(struct actor__loop *loop, struct actor_dispatcher *d)
 	unit_run(loop, unit);
 }
 
-/* How many units this dispatcher may still run in this pass. */
-static uint32_t allowance(struct actor__loop *loop, struct actor_dispatcher *d)
+/* Before any unit of this drain: what others queue meanwhile is not of this pass. */
+static void quotas_set(struct actor__loop *loop)
 {
-	uint32_t most;
-
-	switch (d->kind) {
-	case ACTOR_IMMEDIATE:
-		return loop->immediate_ran ? 0 : 1;
-	case ACTOR_THROUGHPUT_DISPATCHER:
-		if (!d->quota_set && d->ready) {
-			d->quota = d->ready < d->budget ? d->ready : d->budget;
-			d->quota_set = true;
-		}
-		most = d->quota_set ? d->quota : 0;
-		break;
-	default:
-		most = d->budget;
+	for (struct actor_dispatcher *d = loop->dispatchers; d; d = d->next) {
+		if (d->kind != ACTOR_THROUGHPUT_DISPATCHER || d->quota_set || !d->ready)
+			continue;
+		d->quota = d->ready < d->budget ? d->ready : d->budget;
+		d->quota_set = true;
 	}
+}
+
+/* How many units this dispatcher may still run in this pass. */
+static uint32_t allowance(const struct actor__loop *loop, const struct actor_dispatcher *d)
+{
+	uint32_t most = d->budget;
+
+	if (d->kind == ACTOR_MICROTASK)
+		return UINT32_MAX;
+	if (d->kind == ACTOR_IMMEDIATE)
+		return loop->immediate_ran ? 0 : 1;
+	if (d->kind == ACTOR_THROUGHPUT_DISPATCHER)
+		most = d->quota_set ? d->quota : 0;
 	return most > d->ran ? most - d->ran : 0;
 }
 
@@ -181,8 +185,6 @@ static uint32_t dispatcher_drain(struct actor__loop *loop, struct actor_dispatch
 		if (d->kind == ACTOR_IMMEDIATE)
 			loop->immediate_ran++;
 		run_first(loop, d);
-		if (d->kind == ACTOR_MICROTASK)
-			d->ran = 0;
 		ran++;
 	}
 	return ran;
@@ -224,6 +226,7 @@ uint32_t actor__dispatchers_drain(struct actor__loop *loop, bool pass_ends)
 	uint32_t ran;
 
 	loop->in_drain = true;
+	quotas_set(loop);
 	do {
 		ran = 0;
 		for (struct actor_dispatcher *d = loop->dispatchers; d; d = d->next) {
