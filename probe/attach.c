@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -133,8 +134,26 @@ int attach_add(struct attachment *a, enum attach_how how, int program_fd, int fi
 	return 0;
 }
 
+static void *close_one(void *argument)
+{
+	close(*(const int *)argument);
+	return NULL;
+}
+
+/* Each close waits for grace periods of the kernel; together they wait for the same ones. */
 void attach_close(struct attachment *a)
 {
-	if (a)
-		shrink(a, 0);
+	pthread_t threads[ATTACH_FDS_MAX];
+	bool started[ATTACH_FDS_MAX] = { false };
+
+	if (!a)
+		return;
+	for (uint32_t i = 1; i < a->count; i++)
+		started[i] = pthread_create(&threads[i], NULL, close_one, &a->fds[i]) == 0;
+	for (uint32_t i = 0; i < a->count; i++)
+		if (started[i])
+			pthread_join(threads[i], NULL);
+		else
+			close(a->fds[i]);
+	a->count = 0;
 }
