@@ -22,6 +22,12 @@ static void die(const char *what)
 void fake_start(struct fake *f, const char *clock)
 {
 	const char *program = getenv("FAKE_TARGET");
+
+	fake_start_as(f, program ? program : "build/tests/fake_target", clock);
+}
+
+void fake_start_as(struct fake *f, const char *program, const char *clock)
+{
 	int to[2], from[2];
 	char line[64];
 
@@ -35,7 +41,7 @@ void fake_start(struct fake *f, const char *clock)
 		dup2(to[0], 0);
 		dup2(from[1], 1);
 		setenv("ACTOR_CLOCK", clock, 1);
-		execl(program ? program : "build/tests/fake_target", "fake_target", (char *)NULL);
+		execl(program, "fake_target", (char *)NULL);
 		_exit(127);
 	}
 	close(to[0]);
@@ -43,7 +49,7 @@ void fake_start(struct fake *f, const char *clock)
 	f->in = fdopen(to[1], "w");
 	f->out = fdopen(from[0], "r");
 	if (!fgets(line, sizeof(line), f->out) || sscanf(line, "ready %*d %" SCNu64, &f->hole) != 1)
-		die("build/tests/fake_target");
+		die(program);
 }
 
 long fake_tell(struct fake *f, const char *format, ...)

@@ -16,6 +16,9 @@ struct fake {
 /* Starts the program; its clock is "monotonic" or "tsc". */
 void fake_start(struct fake *f, const char *clock);
 
+/* The same with a copy of the program at another path. */
+void fake_start_as(struct fake *f, const char *program, const char *clock);
+
 /* Sends one line, as printf does, and returns the number in the answer, 0 for "ok". */
 long fake_tell(struct fake *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

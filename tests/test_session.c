@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "probe/aggregate.h"
@@ -450,6 +451,42 @@ static void leaving_lowers_every_semaphore(void **state)
 	fake_stop(&other.fake);
 }
 
+static void a_killed_collector_leaves_nothing(void **state)
+{
+	struct fake fake;
+	long listened = 1;
+
+	(void)state;
+	SKIP_WITHOUT_ROOT();
+	fake_start(&fake, "tsc");
+	for (int perf = 0; perf < 2; perf++) {
+		struct session_options options = { .pid = fake.pid, .force_perf = perf };
+		struct session *session;
+		struct error error = { 0 };
+		int ends[2];
+		pid_t pid;
+		char byte;
+
+		assert_int_equal(pipe(ends), 0);
+		fflush(NULL);
+		pid = fork();
+		if (pid == 0) {
+			session_open(&session, &options, &error);
+			_exit(write(ends[1], "x", 1) != 1 || pause());
+		}
+		assert_int_equal(read(ends[0], &byte, 1), 1);
+		assert_in_range(fake_tell(&fake, "listened"), 4, 100);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		for (int i = 0; i < 200 && (listened = fake_tell(&fake, "listened")); i++)
+			usleep(10000);
+		assert_int_equal(listened, 0);
+		close(ends[0]);
+		close(ends[1]);
+	}
+	fake_stop(&fake);
+}
+
 static void the_final_state_outlives_the_target(void **state)
 {
 	struct fixture f;
@@ -534,6 +571,7 @@ int main(void)
 		cmocka_unit_test(equal_names_are_added_up),
 		cmocka_unit_test(events_without_records_are_tallied),
 		cmocka_unit_test(leaving_lowers_every_semaphore),
+		cmocka_unit_test(a_killed_collector_leaves_nothing),
 		cmocka_unit_test(the_final_state_outlives_the_target),
 		cmocka_unit_test(an_open_turn_is_named_and_ages),
 		cmocka_unit_test(each_failure_has_its_exit_code),
