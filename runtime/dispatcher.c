@@ -11,13 +11,13 @@
 int actor__dispatcher_open(struct actor__loop *loop, const struct actor_dispatcher_spec *spec,
 	uint32_t number, struct actor_dispatcher **out)
 {
-	struct actor_dispatcher **place = &loop->dispatchers;
+	struct actor_dispatcher **last;
 	struct actor_dispatcher *d;
 	int rc;
 
-	for (; *place; place = &(*place)->next) {
-		if ((*place)->number == number) {
-			*out = *place;
+	for (d = loop->dispatchers; d; d = d->next) {
+		if (d->number == number) {
+			*out = d;
 			return 0;
 		}
 	}
@@ -38,7 +38,10 @@ int actor__dispatcher_open(struct actor__loop *loop, const struct actor_dispatch
 		actor__heap_free(d);
 		return rc;
 	}
-	*place = d;
+	/* Only now: `open` may have opened what it delegates to. */
+	for (last = &loop->dispatchers; *last; last = &(*last)->next)
+		;
+	*last = d;
 	*out = d;
 	return 0;
 }
