@@ -29,3 +29,5 @@ $(B)/libactor.so.0: $(RUNTIME_SHARED)
 
 $(B)/libactor.so: $(B)/libactor.so.0
 	$(Q)ln -sf libactor.so.0 $@
+
+include runtime/examples/rules.mk

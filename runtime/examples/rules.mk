@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+# The examples. They see of libactor what an installed program sees: <actor.h>, nothing else.
+
+SHOP_OBJECTS := $(addprefix $(B)/examples/,shop.o options.o store.o http.o load.o)
+EXAMPLE_HEADERS := $(wildcard runtime/examples/*.h) $(B)/include/actor.h
+
+TARGETS += $(B)/examples/hello $(B)/examples/shop
+
+$(B)/include/actor.h: runtime/actor.h
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(B)/examples/%.o: runtime/examples/%.c $(EXAMPLE_HEADERS)
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(WARNINGS) -pthread $(SAN) $(CFLAGS) -I$(B)/include -c -o $@ $<
+
+$(B)/examples/hello: $(B)/examples/hello.o $(B)/libactor.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(RUNTIME_LIBS)
+
+$(B)/examples/shop: $(SHOP_OBJECTS) $(B)/libactor.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lhttp_parser -lm $(RUNTIME_LIBS)
