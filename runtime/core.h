@@ -173,13 +173,32 @@ struct actor_ctx {
 
 /* ---- records on their way out ---- */
 
+#define ACTOR__LEDGER_RECORDS 1022u /* with its header 32 KiB */
+
+struct actor__ledger {
+	struct actor_abi_handover head;
+	struct actor_abi_record records[ACTOR__LEDGER_RECORDS];
+};
+
 struct actor__observer {
-	uint64_t now;       /* ticks: end of the last handler */
-	uint64_t turn_began;
-	uint64_t delivered; /* before this batch */
+	struct actor__ledger *ledger; /* NULL until somebody listens */
+	uint64_t now;                 /* ticks: end of the last handler */
+	uint32_t used;                /* records in the ledger */
+	uint32_t messages;            /* of them that are messages */
+	uint64_t delivered;           /* by the loop before these */
 	uint64_t unstamped;
-	uint32_t count;
-	struct actor_abi_record records[ACTOR_ABI_TURN_RECORDS];
+	uint64_t first_at;  /* ticks: when the ledger got its first record */
+	uint64_t age_ticks; /* 10 ms */
+	uint64_t polled_at; /* ticks: when the loop came back from its last poll, 0 = unknown */
+	uint64_t handovers; /* so far */
+	bool listening;
+	bool marked;    /* the open batch stands for turn_end, its first record is a mark */
+	uint32_t batch; /* where it begins */
+	uint64_t batch_delivered;
+	uint64_t batch_unstamped;
+	struct actor_abi_record *others; /* other records, while a marked batch is open */
+	uint32_t others_count;
+	uint32_t others_room;
 };
 
 /* ---- mail between loops ---- */

@@ -2,6 +2,7 @@
 /* Delivery on the receiver's loop, and dead letters. */
 #include "deliver.h"
 
+#include "observe.h"
 #include "registry.h"
 
 #include <errno.h>
@@ -34,6 +35,7 @@ void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *e)
 		return; /* stopping what is gone; an ask's own time-out */
 	actor__counter_add(&loop->dead_letters, 1);
 	ACTOR__FIRE(dead_letter, e->to, e->sender, e->type, 0);
+	actor__observe_life(loop, ACTOR_ABI_LIFE_DEAD_LETTER, 0, e->to, e->sender, e->type);
 	if (system->on_dead_letter) {
 		struct actor_message message;
 

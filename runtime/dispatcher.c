@@ -4,6 +4,7 @@
 
 #include "channel.h"
 #include "log.h"
+#include "observe.h"
 #include "registry.h"
 
 #include <errno.h>
@@ -72,6 +73,8 @@ void actor__dispatcher_error(struct actor_dispatcher *dispatcher, int code, acto
 		atomic_load_explicit(&loop->dispatcher_errors, memory_order_relaxed) + 1,
 		memory_order_relaxed);
 	ACTOR__FIRE(dispatcher_error, actor, dispatcher->number, (uint64_t)(int64_t)code);
+	actor__observe_life(loop, ACTOR_ABI_LIFE_DISPATCHER_ERROR, 0, actor, dispatcher->number,
+		code);
 	if (dispatcher->spec.on_error)
 		dispatcher->spec.on_error(
 			dispatcher->spec.on_error_data, dispatcher->spec.id, code, actor);
@@ -193,13 +196,22 @@ static uint32_t dispatcher_drain(struct actor__loop *loop, struct actor_dispatch
 	return ran;
 }
 
+static void yield_observe(struct actor__loop *loop, const struct actor_dispatcher *d)
+{
+	uint64_t reason = d->ready ? ACTOR_ABI_YIELD_BUDGET : ACTOR_ABI_YIELD_IDLE;
+
+	ACTOR__FIRE(dispatcher_yield, d->number, reason, d->ran, d->ready, loop->id);
+	if (ACTOR__LISTENED(ledger))
+		actor__observe_other(loop,
+			actor_abi_meta(ACTOR_ABI_YIELD, 0, 0, 0, d->number),
+			(uint64_t)d->ran << 32 | d->ready, reason, 0);
+}
+
 static void pass_end(struct actor__loop *loop)
 {
 	for (struct actor_dispatcher *d = loop->dispatchers; d; d = d->next) {
-		if (d->ran || d->ready)
-			ACTOR__FIRE(dispatcher_yield, d->number,
-				d->ready ? ACTOR_ABI_YIELD_BUDGET : ACTOR_ABI_YIELD_IDLE, d->ran,
-				d->ready, loop->id);
+		if (ACTOR__UNLIKELY(actor__probes_yield()) && (d->ran || d->ready))
+			yield_observe(loop, d);
 		d->ran = 0;
 		d->quota_set = false;
 	}

@@ -4,6 +4,7 @@
 
 #include "channel.h"
 #include "log.h"
+#include "observe.h"
 #include "path.h"
 #include "registry.h"
 #include "supervision.h"
@@ -107,6 +108,8 @@ static void start(struct actor__cell *cell)
 	cell->state = ACTOR__RUNNING;
 	cell->started = 1;
 	ACTOR__FIRE(spawn, cell->self, cell->parent, cell->cls->id, cell->unit.dispatcher->number);
+	actor__observe_life(cell->loop, ACTOR_ABI_LIFE_SPAWN, cell->cls->id, cell->self,
+		cell->parent, 0);
 	if (cell->cls->on_start)
 		rc = cell->cls->on_start(ctx);
 	if (ctx->failure)
@@ -126,6 +129,8 @@ static void failure_decide(struct actor__cell *cell)
 
 	actor__counter_add(&cell->loop->failed, 1);
 	ACTOR__FIRE(failure, cell->self, (uint64_t)(int64_t)cell->failure, directive, cell->cls->id);
+	actor__observe_life(cell->loop, ACTOR_ABI_LIFE_FAILURE, cell->cls->id, cell->self, directive,
+		cell->failure);
 	actor__path_text(cell->loop->system, cell->self, path, sizeof(path));
 	actor__log(cell->loop->system, ACTOR_LOG_ERROR, "actor %s (%s) failed and is stopped: %s%s%s",
 		path, cell->cls->name, actor_strerror(cell->failure), ctx->text[0] ? ": " : "",
@@ -203,6 +208,8 @@ static void finish(struct actor__cell *cell)
 	cell->state = ACTOR__TERMINATED;
 	mail_to_dead_letters(cell);
 	ACTOR__FIRE(stop, cell->self, (uint64_t)(int64_t)cell->failure, cell->cls->id);
+	actor__observe_life(
+		loop, ACTOR_ABI_LIFE_STOP, cell->cls->id, cell->self, cell->parent, cell->failure);
 	actor__slot_free(loop->slots, cell->self, cell->heap);
 	actor__names_remove(&loop->system->names, cell->name);
 	tell_parent(cell);

@@ -13,6 +13,7 @@
 #include "dispatcher.h"
 #include "life.h"
 #include "log.h"
+#include "observe.h"
 #include "receive.h"
 #include "slots.h"
 
@@ -38,6 +39,8 @@ static void on_prepare(struct actor__loop *loop)
 	thread_note(loop);
 	if (loop->dirty)
 		actor__channels_flush(loop);
+	if (actor__probes_records())
+		actor__observe_poll(loop, loop->awake ? 0 : uv_backend_timeout(loop->uv));
 	if (loop->awake)
 		return;
 	atomic_store_explicit(&loop->sleeping, 1, memory_order_relaxed);
@@ -54,10 +57,16 @@ static void on_check(struct actor__loop *loop)
 
 	thread_note(loop);
 	atomic_store_explicit(&loop->sleeping, 0, memory_order_relaxed);
+	if (ACTOR__UNLIKELY(actor__probes_records() || loop->observer.listening)) {
+		actor__observe_polled(loop);
+		actor__observe_pass(loop);
+	}
 	work = actor__receive(loop);
 	work += actor__dispatchers_drain(loop, true);
 	if (loop->dirty)
 		actor__channels_flush(loop);
+	if (actor__probes_records())
+		actor__observe_pass(loop);
 	if (work)
 		actor__counter_add(&loop->worked, 1);
 	if (ACTOR__UNLIKELY(atomic_load_explicit(&loop->system->phase, memory_order_relaxed) !=
@@ -199,6 +208,7 @@ void actor__loop_free(struct actor__loop *loop)
 	actor__asks_fini(&loop->asks);
 	actor__pool_fini(&loop->pool);
 	actor__handles_free(loop);
+	actor__observe_fini(loop);
 	if (loop->owned && loop->uv)
 		uv_loop_close(&loop->own_uv);
 	actor__slots_close(loop->slots);

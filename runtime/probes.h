@@ -47,6 +47,12 @@ static inline int actor__probes_records(void)
 	return __builtin_expect(*(const actor__semaphores_records *)&actor__semaphores != 0, 0);
 }
 
+/* Does anybody want to know of a yield, by its own probe or in the ledger? */
+static inline int actor__probes_yield(void)
+{
+	return actor__semaphores.dispatcher_yield | actor__semaphores.ledger;
+}
+
 #define ACTOR__LISTENED(probe) __builtin_expect(actor__semaphores.probe != 0, 0)
 
 #define ACTOR__PROBE_3 uint64_t, uint64_t, uint64_t
@@ -73,6 +79,11 @@ static inline int actor__probes_any(void)
 }
 
 static inline int actor__probes_records(void)
+{
+	return 0;
+}
+
+static inline int actor__probes_yield(void)
 {
 	return 0;
 }

@@ -20,22 +20,28 @@ static uint32_t batch_size(uint32_t left, uint32_t room)
 	return left < room ? left : room;
 }
 
-/* The rest of a turn while somebody listens. *cell is NULL if it is gone in the end. */
+/* The rest of a turn while somebody listens; a batch is open. *cell is NULL if it is gone in the
+ * end. */
 static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
 	struct actor__turn *turn, uint32_t left)
 {
 	enum actor_abi_outcome outcome = ACTOR_ABI_STOP;
 	uint32_t room = ACTOR__BATCH;
+	bool signals = (*cell)->signals != 0;
 
-	actor__observe_batch(loop);
 	while (turn_goes_on(cell)) {
 		uint32_t most = batch_size(left, room);
 		uint32_t rest = most;
 
+		if (signals)
+			loop->observer.now = actor__ticks(); /* hooks are no handlers */
 		outcome = actor__turn_observed(*cell, turn, &rest);
 		left -= most - rest;
 		room -= most - rest;
 		turn->messages += most - rest;
+		signals = outcome == ACTOR_ABI_STOP;
+		if ((*cell)->signals & ACTOR__SIGNAL_FAILURE)
+			outcome = ACTOR_ABI_FAILURE;
 		if (outcome == ACTOR_ABI_EMPTY || (outcome == ACTOR_ABI_BUDGET && !left))
 			break;
 		if (outcome == ACTOR_ABI_BUDGET) {
@@ -43,40 +49,12 @@ static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
 			actor__observe_batch(loop);
 			room = ACTOR__BATCH;
 		}
-		outcome = ACTOR_ABI_STOP;
 	}
 	actor__observe_end(loop, turn, outcome);
 }
 
-/* A turn that begins while some probe is listened to. */
-static void turn_observed(struct actor__loop *loop, struct actor__cell **cell)
-{
-	struct actor__turn turn = {
-		.actor = (*cell)->self,
-		.dispatcher = (*cell)->unit.dispatcher->number,
-		.class_id = (*cell)->cls->id,
-		.asked_ticks = (*cell)->unit.asked_ticks,
-	};
-
-	actor__observe_turn(loop, &turn, (*cell)->mailbox.count);
-	run_observed(loop, cell, &turn, (*cell)->throughput);
-	loop->abi->turn_since = 0;
-}
-
-/* Somebody began to listen in the middle of a turn: its later messages are observed. */
-static void turn_noticed(struct actor__loop *loop, struct actor__cell **cell, uint32_t left)
-{
-	struct actor__turn turn = {
-		.actor = (*cell)->self,
-		.dispatcher = (*cell)->unit.dispatcher->number,
-		.class_id = (*cell)->cls->id,
-	};
-
-	run_observed(loop, cell, &turn, left);
-}
-
-/* A turn that nobody listens to. */
-static void turn_plain(struct actor__loop *loop, struct actor__cell **cell)
+/* A turn that nobody listens to; if somebody begins to, its later messages are observed. */
+static void run_plain(struct actor__loop *loop, struct actor__cell **cell, struct actor__turn *turn)
 {
 	uint32_t left = (*cell)->throughput;
 
@@ -88,17 +66,32 @@ static void turn_plain(struct actor__loop *loop, struct actor__cell **cell)
 		left -= most - rest;
 		if (outcome == ACTOR_ABI_EMPTY || (outcome == ACTOR_ABI_BUDGET && !left))
 			return;
-		if (actor__probes_records()) {
-			turn_noticed(loop, cell, left);
+		if (actor__probes_records() && actor__observe_batch(loop)) {
+			actor__observe_who(*cell, turn);
+			run_observed(loop, cell, turn, left);
 			return;
 		}
 	}
+}
+
+/* A turn that begins while some probe is listened to. */
+static void turn_observed(struct actor__loop *loop, struct actor__cell **cell)
+{
+	struct actor__turn turn;
+
+	actor__observe_turn(loop, *cell, &turn);
+	if (actor__probes_records() && actor__observe_batch(loop))
+		run_observed(loop, cell, &turn, (*cell)->throughput);
+	else
+		run_plain(loop, cell, &turn);
+	loop->abi->turn_since = 0;
 }
 
 int actor__schedule_run(struct actor_unit *unit)
 {
 	struct actor__cell *cell = (struct actor__cell *)unit;
 	struct actor__loop *loop = cell->loop;
+	struct actor__turn turn;
 
 	unit->state = ACTOR__UNIT_RUNNING;
 	loop->in_turn = true;
@@ -107,7 +100,7 @@ int actor__schedule_run(struct actor_unit *unit)
 	if (actor__probes_any())
 		turn_observed(loop, &cell);
 	else
-		turn_plain(loop, &cell);
+		run_plain(loop, &cell, &turn);
 	loop->abi->actor = 0;
 	loop->in_turn = false;
 	if (ACTOR__UNLIKELY(!cell))

@@ -127,30 +127,28 @@ static __attribute__((noinline)) int tell_slowly(struct actor_ctx *ctx, actor_re
 }
 
 /* The end of a fast tell: asks for a turn if the receiver rests. */
-static __attribute__((noinline)) int tell_ask(struct actor__cell *cell)
+static __attribute__((noinline)) int tell_ask(struct actor__cell *cell, uint64_t now)
 {
 	if (actor__cell_dispatchable(cell))
-		actor__unit_queue(&cell->unit, 0);
+		actor__unit_queue(&cell->unit, now);
 	return 0;
 }
 
-static __attribute__((noinline)) int tell_copy(
-	struct actor__cell *cell, struct actor__envelope *e, const void *payload, size_t bytes)
+static __attribute__((noinline)) int tell_copy(struct actor__cell *cell, struct actor__envelope *e,
+	const void *payload, size_t bytes, uint64_t now)
 {
 	memcpy(e->inlined, payload, bytes);
-	return cell->unit.state == ACTOR__UNIT_IDLE ? tell_ask(cell) : 0;
+	return cell->unit.state == ACTOR__UNIT_IDLE ? tell_ask(cell, now) : 0;
 }
 
-int actor_tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
-	size_t bytes)
+/* On the same loop, inside the envelope: no call but in the last place. */
+static inline __attribute__((always_inline)) int tell_fast(struct actor_ctx *ctx, actor_ref to,
+	struct actor_type *type, const void *payload, size_t bytes, uint64_t now)
 {
 	struct actor__loop *loop = ctx->loop;
 	struct actor__envelope *e;
 	struct actor__cell *cell;
 
-	if (ACTOR__UNLIKELY(actor__ref_loop(to) != loop->id || bytes > ACTOR_INLINE_BYTES ||
-			    actor__probes_any()))
-		return tell_slowly(ctx, to, type, payload, bytes);
 	cell = actor__slot_find(loop, to);
 	if (ACTOR__UNLIKELY(!cell || !type || !type->id || (bytes && !payload)))
 		return tell_slowly(ctx, to, type, payload, bytes);
@@ -161,13 +159,32 @@ int actor_tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, con
 	e = cell->mailbox.end++;
 	e->to = to;
 	e->sender = ctx->cell->self;
-	e->stamp = 0;
+	e->stamp = now;
 	e->head = (uint64_t)type->id << 32 | (uint64_t)bytes << 48;
 	if (ACTOR__LIKELY(bytes == 8))
 		memcpy(e->inlined, payload, 8);
 	else if (bytes)
-		return tell_copy(cell, e, payload, bytes);
-	return cell->unit.state == ACTOR__UNIT_IDLE ? tell_ask(cell) : 0;
+		return tell_copy(cell, e, payload, bytes, now);
+	return cell->unit.state == ACTOR__UNIT_IDLE ? tell_ask(cell, now) : 0;
+}
+
+static __attribute__((noinline)) int tell_observed(struct actor_ctx *ctx, actor_ref to,
+	struct actor_type *type, const void *payload, size_t bytes)
+{
+	if (ACTOR__LISTENED(enqueue) || !actor__probes_records())
+		return tell_slowly(ctx, to, type, payload, bytes);
+	return tell_fast(ctx, to, type, payload, bytes, actor__ticks());
+}
+
+int actor_tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
+	size_t bytes)
+{
+	if (ACTOR__UNLIKELY(
+		    actor__ref_loop(to) != ctx->loop->id || bytes > ACTOR_INLINE_BYTES))
+		return tell_slowly(ctx, to, type, payload, bytes);
+	if (actor__probes_any())
+		return tell_observed(ctx, to, type, payload, bytes);
+	return tell_fast(ctx, to, type, payload, bytes, 0);
 }
 
 int actor_system_tell(struct actor_system *system, actor_ref to, struct actor_type *type,
