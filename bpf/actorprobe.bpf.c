@@ -23,12 +23,12 @@
 #if defined(__TARGET_ARCH_arm64)
 #define ARGUMENT(ctx, n) (((struct user_pt_regs *)(ctx))->regs[n])
 #else
-#define ARGUMENT_0     rdi
-#define ARGUMENT_1     rsi
-#define ARGUMENT_2     rdx
-#define ARGUMENT_3     rcx
-#define ARGUMENT_4     r8
-#define ARGUMENT_5     r9
+#define ARGUMENT_0	 rdi
+#define ARGUMENT_1	 rsi
+#define ARGUMENT_2	 rdx
+#define ARGUMENT_3	 rcx
+#define ARGUMENT_4	 r8
+#define ARGUMENT_5	 r9
 #define ARGUMENT(ctx, n) (((struct pt_regs *)(ctx))->ARGUMENT_##n)
 #endif
 
@@ -67,10 +67,9 @@ static __always_inline void hand_lost(
 }
 
 /* Folds records 1 to count-1, after the mark. */
-static __always_inline void hand_fold(
-	const struct hand *hand, struct batch *batch, bool sleepable)
+static __always_inline void hand_fold(const struct hand *hand, struct batch *batch, bool sleepable)
 {
-	struct actor_abi_record records[CHUNK] = { 0 };
+	struct actor_abi_record records[CHUNK] = {0};
 
 	for (uint32_t at = 1; at < ACTOR_ABI_TURN_RECORDS; at += CHUNK) {
 		uint64_t left = hand->count - at;
@@ -96,12 +95,13 @@ static __always_inline int turn_end(struct pt_regs *ctx, bool sleepable)
 		.actor = ARGUMENT(ctx, 0),
 		.address = ARGUMENT(ctx, 2),
 		.count = ARGUMENT(ctx, 3),
-		.meta = actor_abi_meta(0, 0, 0, ARGUMENT(ctx, 5) & 0xffff, ARGUMENT(ctx, 1) & 0xffff),
+		.meta = actor_abi_meta(
+			0, 0, 0, ARGUMENT(ctx, 5) & 0xffff, ARGUMENT(ctx, 1) & 0xffff),
 		.whole = ARGUMENT(ctx, 4) != ACTOR_ABI_MORE,
 	};
 	struct loop_account *account = account_of(actor_abi_ref_loop(hand.actor));
-	struct actor_abi_record mark = { 0 };
-	struct batch batch = { 0 };
+	struct actor_abi_record mark = {0};
+	struct batch batch = {0};
 
 	if (!account)
 		return 0;

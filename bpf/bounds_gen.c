@@ -3,9 +3,9 @@
  *
  * Two families of bounds are merged: 2^(i/8) seconds, which are the bounds of a native histogram of
  * scale 3, and the ladder 1-2-5 from 1 us to 10 s of a classic histogram. A value is a whole number
- * of nanoseconds and upper bounds are inclusive, so a bound may be rounded down: v <= b exactly when
- * v <= floor(b). Where several exponential bounds round to one integer, no value lies between them,
- * and the lowest of them is the one whose bucket holds the value.
+ * of nanoseconds and upper bounds are inclusive, so a bound may be rounded down: v <= b exactly
+ * when v <= floor(b). Where several exponential bounds round to one integer, no value lies between
+ * them, and the lowest of them is the one whose bucket holds the value.
  *
  * floor(10^9 * 2^(i/8)) is found without floating point: n is at most that bound exactly when
  * n^8 <= 10^72 * 2^i, and both sides are compared as long integers.
@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIMBS          24   /* 768 bits: (2^41)^8 * 2^240 takes 569 */
+#define LIMBS	       24     /* 768 bits: (2^41)^8 * 2^240 takes 569 */
 #define EXPONENT_FIRST (-240) /* 0.93 ns */
-#define EXPONENT_LAST  80   /* 1024 s */
+#define EXPONENT_LAST  80     /* 1024 s */
 #define NO_EXPONENT    INT32_MIN
-#define SLOTS          512 /* of the table that BPF searches: a power of two above the bounds */
+#define SLOTS	       512 /* of the table that BPF searches: a power of two above the bounds */
 
 struct bound {
 	uint64_t ns;
@@ -34,8 +34,8 @@ struct number {
 
 static void number_multiply(struct number *n, uint64_t factor)
 {
-	struct number out = { { 0 } };
-	uint32_t half[2] = { (uint32_t)factor, (uint32_t)(factor >> 32) };
+	struct number out = {{0}};
+	uint32_t half[2] = {(uint32_t)factor, (uint32_t)(factor >> 32)};
 
 	for (int h = 0; h < 2; h++) {
 		uint64_t carry = 0;
@@ -62,7 +62,7 @@ static int number_compare(const struct number *a, const struct number *b)
 
 static int at_most_bound(uint64_t n, int exponent)
 {
-	struct number left = { { 1 } }, right = { { 1 } };
+	struct number left = {{1}}, right = {{1}};
 
 	for (int i = 0; i < 8; i++) {
 		number_multiply(&left, n);
@@ -141,7 +141,8 @@ static void print_tables(const struct bound *bounds, size_t count)
 	printf("static const uint64_t bounds_ns[BOUNDS_SLOTS] %s = {\n", unused);
 	for (size_t i = 0; i < count; i++)
 		printf("\t%" PRIu64 "u,\n", bounds[i].ns);
-	printf("#ifdef __bpf__\n\t[BOUNDS_COUNT ... BOUNDS_SLOTS - 1] = UINT64_MAX,\n#endif\n};\n\n");
+	printf("#ifdef __bpf__\n\t[BOUNDS_COUNT ... BOUNDS_SLOTS - 1] = "
+	       "UINT64_MAX,\n#endif\n};\n\n");
 	printf("#ifndef __bpf__\n/* 1 where the bound is on the ladder 1-2-5, 1 us to 10 s. */\n"
 	       "static const uint8_t bounds_ladder[BOUNDS_COUNT] %s = {\n",
 		unused);
@@ -161,7 +162,8 @@ static void print_tables(const struct bound *bounds, size_t count)
 static void print_depths(void)
 {
 	printf("#define DEPTH_BOUNDS_COUNT 13\n\n"
-	       "static const uint64_t depth_bounds[DEPTH_BOUNDS_COUNT] __attribute__((unused)) = {\n");
+	       "static const uint64_t depth_bounds[DEPTH_BOUNDS_COUNT] __attribute__((unused)) = "
+	       "{\n");
 	for (unsigned int decade = 1; decade < 10000; decade *= 10)
 		printf("\t%u, %u, %u,\n", decade, 2 * decade, 5 * decade);
 	printf("\t10000,\n};\n\n#endif\n");
@@ -173,12 +175,12 @@ int main(void)
 	size_t count = 0;
 
 	for (int i = EXPONENT_FIRST; i <= EXPONENT_LAST; i++)
-		bounds[count++] = (struct bound){ exponential_ns(i), i, 0 };
+		bounds[count++] = (struct bound){exponential_ns(i), i, 0};
 	for (uint64_t decade = 1000; decade < UINT64_C(10000000000); decade *= 10)
 		for (int step = 0; step < 3; step++)
-			bounds[count++] = (struct bound){ decade * (uint64_t[]){ 1, 2, 5 }[step],
-				NO_EXPONENT, 1 };
-	bounds[count++] = (struct bound){ UINT64_C(10000000000), NO_EXPONENT, 1 };
+			bounds[count++] = (struct bound){
+				decade * (uint64_t[]){1, 2, 5}[step], NO_EXPONENT, 1};
+	bounds[count++] = (struct bound){UINT64_C(10000000000), NO_EXPONENT, 1};
 	count = bounds_merge(bounds, count);
 	if (count >= SLOTS)
 		abort();

@@ -5,12 +5,12 @@
 
 #include "bpf/histogram.h"
 
-#define BACK_LIMIT_NS 1000       /* a clock that steps back no farther counts as 0 */
+#define BACK_LIMIT_NS 1000	 /* a clock that steps back no farther counts as 0 */
 #define BACK_TOO_FAR  UINT64_MAX /* not an interval */
 
 const volatile bool by_actor = false;
 
-/* The collector sets max_entries (series + 1) and puts the overflow series in before it attaches. */
+/* The collector sets max_entries to series + 1 and puts the overflow series in beforehand. */
 #define SERIES_MAP(map, key_type, value_type)                                                      \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
@@ -34,7 +34,7 @@ SERIES_MAP(mails, struct series_key, struct mail_series)
 SERIES_MAP(turns, struct series_key, struct turn_series)
 SERIES_MAP(delays, struct series_key, struct delay_series)
 
-static const struct series_key overflow_key = { 0, MAPS_OVERFLOW, MAPS_OVERFLOW };
+static const struct series_key overflow_key = {0, MAPS_OVERFLOW, MAPS_OVERFLOW};
 
 /* The series with this key, else the overflow series, else NULL. */
 #define SERIES_FIND(map, key, batch)                                                               \

@@ -5,7 +5,8 @@
 
 #include "bpf/maps.h"
 
-#define RETRIES 16 /* of a compare and exchange; so many loops must collide before a max is lost */
+#define RETRIES 16 /* of a compare and exchange; so many loops must collide before a max is lost   \
+		    */
 
 /* ns = ticks * tick_mult >> tick_shift, with tick_shift >= 24 and tick_mult < 2^32. */
 const volatile uint64_t tick_mult = 1u << 31;

@@ -17,7 +17,8 @@
 #define MAPS_TALLIES  4096u
 
 struct series_key {
-	uint64_t actor; /* slot 32 << 32 | low 16 bits of the generation; 0 = not grouped by actor */
+	uint64_t
+		actor; /* slot 32 << 32 | low 16 bits of the generation; 0 = not grouped by actor */
 	uint32_t dispatcher;
 	uint32_t class_id;
 };
@@ -72,17 +73,17 @@ struct batch {
 	uint64_t recorded;
 	uint64_t unstamped;
 	uint64_t lost[LOST_REASONS];
-	uint64_t clamped;     /* intervals */
-	uint64_t turns_lost;  /* turn records without a place or with a broken clock */
-	uint64_t overflow;    /* records that went to the overflow series */
+	uint64_t clamped;    /* intervals */
+	uint64_t turns_lost; /* turn records without a place or with a broken clock */
+	uint64_t overflow;   /* records that went to the overflow series */
 };
 
 struct loop_account {
 	uint64_t version;   /* odd while the rest changes */
-	uint64_t known;     /* 1: a mark was seen, `end` holds */
-	uint64_t end;       /* the loop's own counter after its last batch */
+	uint64_t known;	    /* 1: a mark was seen, `end` holds */
+	uint64_t end;	    /* the loop's own counter after its last batch */
 	uint64_t delivered; /* by that counter, since the first batch */
-	uint64_t gaps;      /* times that a mark did not continue the batch before it */
+	uint64_t gaps;	    /* times that a mark did not continue the batch before it */
 	uint64_t batches;
 	struct batch total;
 };

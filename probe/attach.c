@@ -36,8 +36,8 @@ static uint64_t address(const void *p)
 	return (uint64_t)(uintptr_t)p;
 }
 
-static int multi_create(int program_fd, const char *path, uint32_t pid,
-	const struct attach_sites *sites)
+static int multi_create(
+	int program_fd, const char *path, uint32_t pid, const struct attach_sites *sites)
 {
 	struct multi_link link = {
 		.program_fd = (uint32_t)program_fd,
@@ -56,7 +56,7 @@ static int multi_create(int program_fd, const char *path, uint32_t pid,
 /* Kernels before 6.10 filter by thread; they look at the path before they look at the pid. */
 int attach_multi_works(int program_fd)
 {
-	static const struct attach_sites one = { .count = 1 };
+	static const struct attach_sites one = {.count = 1};
 	int known = multi_create(program_fd, "/", 0, &one);
 	int filters = multi_create(program_fd, "/", UINT32_MAX, &one);
 
@@ -78,10 +78,10 @@ static int uprobe_source(void)
 	return type < 0 ? -ENOTSUP : type;
 }
 
-static int perf_create(int program_fd, const char *path, pid_t task, uint64_t offset,
-	uint64_t semaphore)
+static int perf_create(
+	int program_fd, const char *path, pid_t task, uint64_t offset, uint64_t semaphore)
 {
-	struct perf_event_attr attr = { .size = sizeof(attr) };
+	struct perf_event_attr attr = {.size = sizeof(attr)};
 	int type = uprobe_source(), fd, error;
 
 	if (type < 0)
@@ -118,10 +118,9 @@ int attach_add(struct attachment *a, enum attach_how how, int program_fd, int fi
 	if (a->count + sites->count > ATTACH_FDS_MAX)
 		return -E2BIG;
 	for (uint32_t i = 0; i < sites->count; i++) {
-		int fd = how == ATTACH_MULTI ?
-				       multi_create(program_fd, path, (uint32_t)pid, sites) :
-				       perf_create(program_fd, path, pid, sites->offsets[i],
-					       sites->semaphores[i]);
+		int fd = how == ATTACH_MULTI ? multi_create(program_fd, path, (uint32_t)pid, sites)
+					     : perf_create(program_fd, path, pid, sites->offsets[i],
+						       sites->semaphores[i]);
 
 		if (fd < 0) {
 			shrink(a, before);
@@ -144,7 +143,7 @@ static void *close_one(void *argument)
 void attach_close(struct attachment *a)
 {
 	pthread_t threads[ATTACH_FDS_MAX];
-	bool started[ATTACH_FDS_MAX] = { false };
+	bool started[ATTACH_FDS_MAX] = {false};
 
 	if (!a)
 		return;

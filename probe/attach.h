@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #define ATTACH_SITES_MAX 16 /* of one probe */
-#define ATTACH_FDS_MAX   128
+#define ATTACH_FDS_MAX	 128
 
 enum attach_how {
 	ATTACH_MULTI,

@@ -12,7 +12,7 @@
 #define APART_NS      50000000u /* 100 ns of reading error are 2 parts in a million then */
 #define MINE_APART_NS 10000000u /* our own pair only has to expose a nonsensical one */
 
-static const struct calibration identity = { .mult = 1u << 31, .shift = 31 };
+static const struct calibration identity = {.mult = 1u << 31, .shift = 31};
 
 static uint64_t monotonic_ns(void)
 {
@@ -34,7 +34,7 @@ static uint64_t ticks_now(uint32_t clock)
 
 struct calibration_pair calibration_now(uint32_t clock)
 {
-	struct calibration_pair pair = { 0, 0 };
+	struct calibration_pair pair = {0, 0};
 	uint64_t best = UINT64_MAX;
 
 	for (int i = 0; i < 20; i++) {
@@ -64,7 +64,7 @@ int calibration_between(struct calibration *c, const struct calibration_pair *fr
 		if (mult >> 32)
 			return -1; /* slower than one tick per 256 ns */
 		if (mult >> 31) {
-			*c = (struct calibration){ .mult = (uint64_t)mult, .shift = shift };
+			*c = (struct calibration){.mult = (uint64_t)mult, .shift = shift};
 			return 0;
 		}
 	}
@@ -73,7 +73,7 @@ int calibration_between(struct calibration *c, const struct calibration_pair *fr
 
 static void sleep_until(uint64_t ns)
 {
-	struct timespec until = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+	struct timespec until = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) > 0)
 		;
@@ -88,8 +88,8 @@ static int agree(const struct calibration *a, const struct calibration *b)
 	return difference < x / 100;
 }
 
-void calibration_settle(struct calibration *c, uint32_t clock,
-	const struct calibration_pair *first, const struct calibration_pair *mine)
+void calibration_settle(struct calibration *c, uint32_t clock, const struct calibration_pair *first,
+	const struct calibration_pair *mine)
 {
 	struct calibration theirs, ours;
 	struct calibration_pair now;

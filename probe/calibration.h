@@ -27,8 +27,8 @@ int calibration_between(struct calibration *c, const struct calibration_pair *fr
 /* The rate of `clock`. `first` is the pair that the target took at its start, `mine` one taken
  * here before; waits until the pairs are far enough apart, at most 50 ms. The target's pair is
  * used unless it contradicts ours, as it does in another time namespace. */
-void calibration_settle(struct calibration *c, uint32_t clock,
-	const struct calibration_pair *first, const struct calibration_pair *mine);
+void calibration_settle(struct calibration *c, uint32_t clock, const struct calibration_pair *first,
+	const struct calibration_pair *mine);
 
 /* Exactly what BPF computes. */
 uint64_t calibration_ns(const struct calibration *c, uint64_t ticks);

@@ -14,22 +14,22 @@ static const struct {
 	enum capability capability;
 	const char *name;
 } names[] = {
-	{ CAPABILITY_SYS_PTRACE, "CAP_SYS_PTRACE" },
-	{ CAPABILITY_SYS_ADMIN, "CAP_SYS_ADMIN" },
-	{ CAPABILITY_PERFMON, "CAP_PERFMON" },
-	{ CAPABILITY_BPF, "CAP_BPF" },
+	{CAPABILITY_SYS_PTRACE, "CAP_SYS_PTRACE"},
+	{CAPABILITY_SYS_ADMIN, "CAP_SYS_ADMIN"},
+	{CAPABILITY_PERFMON, "CAP_PERFMON"},
+	{CAPABILITY_BPF, "CAP_BPF"},
 };
 
 static int capabilities(long call, struct __user_cap_data_struct data[2])
 {
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 
 	return syscall(call, &header, data) < 0 ? -errno : 0;
 }
 
 bool capability_have(enum capability capability)
 {
-	struct __user_cap_data_struct data[2] = { { 0 } };
+	struct __user_cap_data_struct data[2] = {{0}};
 
 	return capabilities(SYS_capget, data) == 0 &&
 	       (data[capability / 32].effective & 1u << capability % 32);
@@ -41,7 +41,7 @@ const char *capability_missing(char *to, size_t bytes, const int *wanted)
 
 	to[0] = '\0';
 	for (; *wanted >= 0; wanted++) {
-		if (capability_have((enum capability)*wanted))
+		if (capability_have((enum capability) * wanted))
 			continue;
 		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 			if ((int)names[i].capability == *wanted && used < bytes)
@@ -53,7 +53,7 @@ const char *capability_missing(char *to, size_t bytes, const int *wanted)
 
 int capability_drop_all(void)
 {
-	struct __user_cap_data_struct none[2] = { { 0 } };
+	struct __user_cap_data_struct none[2] = {{0}};
 
 	return capabilities(SYS_capset, none);
 }

@@ -57,8 +57,8 @@ static bool first_of_object(const struct objects *o, size_t mapping)
 	return m->executable;
 }
 
-ssize_t carrier_find(const struct objects *o, struct notes *notes, int *fd,
-	struct carrier_others *others)
+ssize_t carrier_find(
+	const struct objects *o, struct notes *notes, int *fd, struct carrier_others *others)
 {
 	ssize_t result = -ENOENT;
 

@@ -59,13 +59,13 @@ static struct aggregate_series *series_add(
 	}
 	a->series = s;
 	s += a->series_count++;
-	*s = (struct aggregate_series){ .metric = metric };
+	*s = (struct aggregate_series){.metric = metric};
 	s->dispatcher = label(&d->dispatchers, key->dispatcher);
 	if (metric != AGGREGATE_DELAY)
 		s->class_name = label(&d->classes, key->class_id);
 	if (a->by_actor && metric != AGGREGATE_DELAY)
-		s->actor = key->actor ? pathbook_label(c->names->paths, key->actor) :
-					      strdup(OVERFLOW_NAME);
+		s->actor = key->actor ? pathbook_label(c->names->paths, key->actor)
+				      : strdup(OVERFLOW_NAME);
 	if (key->dispatcher < d->dispatchers.count)
 		s->dispatcher_kind = d->dispatchers.names[key->dispatcher].kind;
 	return s;
@@ -119,8 +119,11 @@ static void counter_add(struct collector *c, enum aggregate_family family, char 
 		return;
 	}
 	a->counters = n;
-	n[a->counter_count++] = (struct aggregate_counter){ .family = family,
-		.dispatcher = dispatcher, .class_name = class_name, .reason = reason, .value = value };
+	n[a->counter_count++] = (struct aggregate_counter){.family = family,
+		.dispatcher = dispatcher,
+		.class_name = class_name,
+		.reason = reason,
+		.value = value};
 }
 
 typedef void map_visitor(struct collector *c, const void *key, const void *value);
@@ -219,7 +222,7 @@ static void accounts_add(const struct trace *t, struct aggregate *a)
 	int fd = bpf_map__fd(t->skeleton->maps.loops);
 
 	for (uint32_t loop = 0; loop < ACTOR_ABI_LOOPS; loop++) {
-		struct loop_account account = { 0 };
+		struct loop_account account = {0};
 
 		account_read(fd, loop, &account);
 		a->delivered += account.delivered;
@@ -234,7 +237,7 @@ static void accounts_add(const struct trace *t, struct aggregate *a)
 
 int collection_actors(const struct trace *t, uint64_t **actors, size_t *count)
 {
-	const struct bpf_map *maps[] = { t->skeleton->maps.mails, t->skeleton->maps.turns };
+	const struct bpf_map *maps[] = {t->skeleton->maps.mails, t->skeleton->maps.turns};
 	struct series_key key;
 	size_t room = 0;
 
@@ -259,7 +262,7 @@ int collection_actors(const struct trace *t, uint64_t **actors, size_t *count)
 int collection_fill(
 	const struct trace *t, const struct collection_names *names, struct aggregate *a)
 {
-	struct collector c = { .names = names, .a = a };
+	struct collector c = {.names = names, .a = a};
 	struct actorprobe *s = t->skeleton;
 
 	accounts_add(t, a);

@@ -19,7 +19,7 @@ int collection_actors(const struct trace *t, uint64_t **actors, size_t *count);
 
 /* Adds series, counters and the account of all loops to `a`. Ids with equal names are added up, and
  * the series come sorted. 0 or -ENOMEM. */
-int collection_fill(const struct trace *t, const struct collection_names *names,
-	struct aggregate *a);
+int collection_fill(
+	const struct trace *t, const struct collection_names *names, struct aggregate *a);
 
 #endif

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENTRY_BYTES_MAX   4096u /* a later minor version may have larger entries than ours */
-#define SEGMENTS_MAX      65536u
+#define ENTRY_BYTES_MAX	  4096u /* a later minor version may have larger entries than ours */
+#define SEGMENTS_MAX	  65536u
 #define SEGMENT_BYTES_MAX (1u << 20)
 #define LIVE_SEGMENTS_MAX 4096u /* of one loop, when actors are counted */
 
@@ -67,14 +67,15 @@ static int segment_address(const struct remote *remote, const struct actor_abi_t
 
 static char *name_text(const struct actor_abi_name *entry)
 {
-	size_t bytes = entry->bytes < ACTOR_ABI_NAME_BYTES ? entry->bytes : ACTOR_ABI_NAME_BYTES - 1;
+	size_t bytes =
+		entry->bytes < ACTOR_ABI_NAME_BYTES ? entry->bytes : ACTOR_ABI_NAME_BYTES - 1;
 
 	return bytes ? escape_copy(entry->text, bytes) : NULL;
 }
 
 /* Copies the names of one table, a segment at a time; what cannot be read stays without a name. */
-static int names_read(struct directory_table *out, const struct remote *remote,
-	const struct actor_abi_table *t)
+static int names_read(
+	struct directory_table *out, const struct remote *remote, const struct actor_abi_table *t)
 {
 	size_t count = t->count < DIRECTORY_NAMES_MAX ? t->count : DIRECTORY_NAMES_MAX;
 	struct actor_abi_name entry;
@@ -171,7 +172,8 @@ static int read_job(struct remote *remote, void *argument)
 	struct actor_abi_root root;
 	int r;
 
-	if (remote_copy(remote, request->root_address, &root, offsetof(struct actor_abi_root, clock)) < 0)
+	if (remote_copy(remote, request->root_address, &root,
+		    offsetof(struct actor_abi_root, clock)) < 0)
 		return -EFAULT;
 	if (root.magic != ACTOR_ABI_MAGIC)
 		return -EPROTO;

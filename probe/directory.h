@@ -38,18 +38,18 @@ struct directory {
 
 /* An actor whose path is asked for. */
 struct directory_wish {
-	uint64_t actor;  /* slot 32 << 32 | generation: 32 bits, or only the low 16 */
-	uint64_t mask;   /* the bits of the generation that count */
-	uint64_t full;   /* out: its whole id, 0 = gone */
+	uint64_t actor;		       /* slot 32 << 32 | generation: 32 bits, or only the low 16 */
+	uint64_t mask;		       /* the bits of the generation that count */
+	uint64_t full;		       /* out: its whole id, 0 = gone */
 	uint32_t class_id, dispatcher; /* out */
-	char *path;      /* out: escaped, on the heap, NULL = gone or unreadable */
+	char *path;		       /* out: escaped, on the heap, NULL = gone or unreadable */
 };
 
 /* Reads everything at `root_address` into a new directory. 0, -ETIMEDOUT (the target hung the
  * reader), -EFAULT (unreadable), -EPROTO (not a root of ours), -EBUSY, -ENOMEM. Of a root with
  * another major version only major, minor and nothing else is filled, and the result is 0. */
-int directory_read(struct directory **out, struct remote *remote, uint64_t root_address,
-	int count_actors);
+int directory_read(
+	struct directory **out, struct remote *remote, uint64_t root_address, int count_actors);
 
 /* Fills paths. The wishes are changed only if the result is 0. */
 int directory_resolve(const struct directory *d, struct remote *remote,

@@ -25,7 +25,7 @@
 static volatile struct {
 	uint16_t semaphore;
 	uint16_t not_zero;
-} own = { 0, 1 };
+} own = {0, 1};
 
 extern const char probe_doctor_site[] __attribute__((visibility("hidden")));
 
@@ -43,17 +43,17 @@ static SITE void own_site(void)
 				 : "memory");
 }
 
-static struct doctor_check *add(
-	struct doctor_report *r, const char *check, enum doctor_state state, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+static struct doctor_check *add(struct doctor_report *r, const char *check, enum doctor_state state,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static struct doctor_check *add(
-	struct doctor_report *r, const char *check, enum doctor_state state, const char *format, ...)
+static struct doctor_check *add(struct doctor_report *r, const char *check, enum doctor_state state,
+	const char *format, ...)
 {
-	struct doctor_check *c = &r->checks[r->count < DOCTOR_CHECKS_MAX - 1 ? r->count++ : r->count];
+	struct doctor_check *c =
+		&r->checks[r->count < DOCTOR_CHECKS_MAX - 1 ? r->count++ : r->count];
 	va_list list;
 
-	*c = (struct doctor_check){ .check = check, .state = state };
+	*c = (struct doctor_check){.check = check, .state = state};
 	va_start(list, format);
 	vsnprintf(c->text, sizeof(c->text), format, list);
 	va_end(list);
@@ -98,18 +98,20 @@ static void check_kernel(struct doctor_report *r)
 	if (access("/sys/kernel/btf/vmlinux", R_OK) == 0)
 		add(r, "btf", DOCTOR_OK, "the kernel describes its types; they are not needed");
 	else
-		add(r, "btf", DOCTOR_OK, "the kernel does not describe its types; not needed either");
+		add(r, "btf", DOCTOR_OK,
+			"the kernel does not describe its types; not needed either");
 }
 
 static void check_capabilities(struct doctor_report *r)
 {
-	static const int wanted[] = { CAPABILITY_BPF, CAPABILITY_PERFMON, -1 };
+	static const int wanted[] = {CAPABILITY_BPF, CAPABILITY_PERFMON, -1};
 	char missing[64];
 	struct doctor_check *c;
 
 	if (*capability_missing(missing, sizeof(missing), wanted)) {
 		c = add(r, "capabilities", DOCTOR_FAIL, "missing: %s", missing);
-		way_out(c, "run as root, or: setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep actorprobe");
+		way_out(c,
+			"run as root, or: setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep actorprobe");
 	} else {
 		add(r, "capabilities", DOCTOR_OK, "CAP_BPF and CAP_PERFMON are there");
 	}
@@ -127,8 +129,8 @@ static void check_capabilities(struct doctor_report *r)
 static int program_load(int attach_type, uint32_t flags)
 {
 	static const struct bpf_insn nothing[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .prog_flags = flags,
 		.expected_attach_type = (enum bpf_attach_type)attach_type);
@@ -138,8 +140,8 @@ static int program_load(int attach_type, uint32_t flags)
 }
 
 /* Where an address of ours lies in our file. */
-static int own_offset(const struct objects *o, const volatile void *address, uint64_t *offset,
-	size_t *object)
+static int own_offset(
+	const struct objects *o, const volatile void *address, uint64_t *offset, size_t *object)
 {
 	uint64_t at = (uint64_t)(uintptr_t)address;
 
@@ -158,8 +160,8 @@ static int own_offset(const struct objects *o, const volatile void *address, uin
 /* Attaches a program to the site above. 1: the semaphore rose and fell; 0: it did not; -errno. */
 static int attach_own(enum attach_how how, int program_fd)
 {
-	struct attach_sites sites = { .count = 1 };
-	struct attachment a = { .count = 0 };
+	struct attach_sites sites = {.count = 1};
+	struct attachment a = {.count = 0};
 	struct objects objects;
 	size_t object = 0;
 	int r = objects_read(&objects, getpid(), getpid()), fd, up;
@@ -219,11 +221,12 @@ static void check_attach(struct doctor_report *r, bool *multi_works)
 	if (multi > 0) {
 		add(r, "uprobe_multi", DOCTOR_OK, "attached to this program and left it again");
 	} else {
-		c = add(r, "uprobe_multi", perf > 0 ? DOCTOR_WARN : DOCTOR_FAIL, "does not work: %s",
+		c = add(r, "uprobe_multi", perf > 0 ? DOCTOR_WARN : DOCTOR_FAIL,
+			"does not work: %s",
 			multi == 0 ? "the semaphore did not follow" : strerror(-multi));
-		way_out(c, multi == -EPERM || multi == -EACCES ?
-				       "grant cap_bpf and cap_perfmon" :
-				       "use Linux 6.10 or newer; perf events serve meanwhile");
+		way_out(c, multi == -EPERM || multi == -EACCES
+				   ? "grant cap_bpf and cap_perfmon"
+				   : "use Linux 6.10 or newer; perf events serve meanwhile");
 	}
 	if (perf > 0) {
 		add(r, "perf events", DOCTOR_OK, "uprobes by perf events work as well");
@@ -233,9 +236,10 @@ static void check_attach(struct doctor_report *r, bool *multi_works)
 			perf == 0 ? "the semaphore did not follow" : strerror(-perf),
 			multi > 0 ? "; they are not needed" : "");
 		if (multi <= 0)
-			way_out(c, perf == -EPERM || perf == -EACCES ?
-					       "run as root: from Linux 6.16 on they need cap_sys_admin" :
-					       "use a kernel with CONFIG_UPROBE_EVENTS");
+			way_out(c,
+				perf == -EPERM || perf == -EACCES
+					? "run as root: from Linux 6.16 on they need cap_sys_admin"
+					: "use a kernel with CONFIG_UPROBE_EVENTS");
 	}
 }
 
@@ -285,8 +289,8 @@ static void check_programs(struct doctor_report *r, bool multi_works)
 	} else {
 		c = add(r, "programs", DOCTOR_FAIL, "actorprobe's programs cannot be loaded: %s",
 			strerror(-failed));
-		way_out(c, failed == -EPERM || failed == -EACCES ? "grant cap_bpf and cap_perfmon" :
-								       "use Linux 5.17 or newer");
+		way_out(c, failed == -EPERM || failed == -EACCES ? "grant cap_bpf and cap_perfmon"
+								 : "use Linux 5.17 or newer");
 	}
 	actorprobe__destroy(s);
 }
@@ -322,21 +326,22 @@ static void check_policies(struct doctor_report *r)
 	if (atoi(line) > 2 && !capability_have(CAPABILITY_SYS_ADMIN)) {
 		c = add(r, "perf_event_paranoid", DOCTOR_WARN,
 			"is %s: perf events are closed to all but root", line);
-		way_out(c, "uprobe_multi does not ask it; else sysctl kernel.perf_event_paranoid=2");
+		way_out(c,
+			"uprobe_multi does not ask it; else sysctl kernel.perf_event_paranoid=2");
 	} else {
 		add(r, "perf_event_paranoid", DOCTOR_OK, "is %s, which does not hinder",
 			*line ? line : "absent");
 	}
 	line_of("/proc/sys/kernel/unprivileged_bpf_disabled", line, sizeof(line));
-	add(r, "unprivileged bpf", DOCTOR_OK, "kernel.unprivileged_bpf_disabled is %s; not relied on",
-		*line ? line : "absent");
+	add(r, "unprivileged bpf", DOCTOR_OK,
+		"kernel.unprivileged_bpf_disabled is %s; not relied on", *line ? line : "absent");
 }
 
 void doctor_run(struct doctor_report *report)
 {
 	bool multi_works = false;
 
-	*report = (struct doctor_report){ 0 };
+	*report = (struct doctor_report){0};
 	libbpf_set_print(print_nothing);
 	check_kernel(report);
 	check_capabilities(report);

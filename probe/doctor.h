@@ -14,7 +14,7 @@ enum doctor_state {
 struct doctor_check {
 	const char *check; /* short name, constant: "kernel", "uprobes", "capabilities", ... */
 	enum doctor_state state;
-	char text[256];    /* one sentence: what is the case */
+	char text[256];	   /* one sentence: what is the case */
 	char way_out[256]; /* how to get what is missing; "" where nothing is */
 };
 

@@ -10,8 +10,12 @@
 /* The bytes of the UTF-8 character at `p`, 0 if it is none: too long, a surrogate, cut off. */
 static size_t character(const unsigned char *p, size_t left, uint32_t *code)
 {
-	static const uint32_t lowest[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
+	static const uint32_t lowest[5] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t n = p[0] < 0x80	     ? 1
+		   : p[0] >> 5 == 6  ? 2
+		   : p[0] >> 4 == 14 ? 3
+		   : p[0] >> 3 == 30 ? 4
+				     : 0;
 
 	if (n == 0 || n > left)
 		return 0;
@@ -29,9 +33,9 @@ static size_t character(const unsigned char *p, size_t left, uint32_t *code)
 static bool printable(uint32_t code)
 {
 	static const uint32_t bad[][2] = {
-		{ 0, 0x1f }, { 0x7f, 0x9f }, /* controls */
-		{ 0x61c, 0x61c }, { 0x200e, 0x200f }, { 0x202a, 0x202e }, { 0x2066, 0x2069 }, /* order */
-		{ 0x2028, 0x2029 }, { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, /* lines, invisible marks */
+		{0, 0x1f}, {0x7f, 0x9f},					      /* controls */
+		{0x61c, 0x61c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}, /* order */
+		{0x2028, 0x2029}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, /* lines, invisible marks */
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

@@ -28,8 +28,8 @@ static uint64_t open_ns(struct loopwatch *watch, const struct directory *d,
 	return age > seen ? age : seen;
 }
 
-static void name_actor(struct aggregate_loop *row, const struct directory *d,
-	struct directory_wish *wish)
+static void name_actor(
+	struct aggregate_loop *row, const struct directory *d, struct directory_wish *wish)
 {
 	row->actor = wish->path; /* moved */
 	wish->path = NULL;

@@ -14,16 +14,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NOTE_BYTES_MAX (1u << 20) /* of one note section; ours have a few hundred bytes */
+#define NOTE_BYTES_MAX	(1u << 20) /* of one note section; ours have a few hundred bytes */
 #define NAMES_BYTES_MAX (1u << 20) /* of the section names */
-#define SECTIONS_MAX   65536u
+#define SECTIONS_MAX	65536u
 
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
-static const char *const operands[6] = { "8@%rdi", "8@%rsi", "8@%rdx", "8@%rcx", "8@%r8", "8@%r9" };
+static const char *const operands[6] = {"8@%rdi", "8@%rsi", "8@%rdx", "8@%rcx", "8@%r8", "8@%r9"};
 #elif defined(__aarch64__)
 #define MACHINE EM_AARCH64
-static const char *const operands[6] = { "8@x0", "8@x1", "8@x2", "8@x3", "8@x4", "8@x5" };
+static const char *const operands[6] = {"8@x0", "8@x1", "8@x2", "8@x3", "8@x4", "8@x5"};
 #endif
 
 struct image {
@@ -59,8 +59,8 @@ static int image_read(const struct image *image, uint64_t offset, void *to, uint
 		return 0;
 	}
 	for (uint64_t done = 0; done < bytes;) {
-		ssize_t n = pread(image->fd, (uint8_t *)to + done, bytes - done,
-			(off_t)(offset + done));
+		ssize_t n = pread(
+			image->fd, (uint8_t *)to + done, bytes - done, (off_t)(offset + done));
 
 		if (n <= 0)
 			return -1;
@@ -124,11 +124,11 @@ static uint64_t file_offset(const struct notes *notes, uint64_t address, bool ex
 
 static int arguments_of(const char *probe)
 {
-#define ROW(name, n) { #name, n },
+#define ROW(name, n) {#name, n},
 	static const struct {
 		const char *name;
 		int arguments;
-	} probes[] = { ACTOR_ABI_PROBES(ROW) };
+	} probes[] = {ACTOR_ABI_PROBES(ROW)};
 #undef ROW
 
 	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
@@ -174,7 +174,7 @@ static void handle_site(struct parser *p, const struct block *block, const Elf64
 	const uint8_t *name, const uint8_t *descriptor)
 {
 	struct notes *notes = p->notes;
-	struct notes_site site = { 0 };
+	struct notes_site site = {0};
 	uint64_t words[3];
 	uint32_t at = sizeof(words);
 	const char *provider, *probe, *arguments;
@@ -218,15 +218,14 @@ static void handle_root(struct parser *p, const struct block *block, const Elf64
 		head->n_descsz < sizeof(distance))
 		return;
 	memcpy(&distance, descriptor, sizeof(distance));
-	p->notes->root_address =
-		block->address + (uint64_t)(descriptor - block->bytes) + distance;
+	p->notes->root_address = block->address + (uint64_t)(descriptor - block->bytes) + distance;
 	p->notes->has_root = true;
 }
 
-static void walk_at(struct parser *p, uint64_t offset, uint64_t bytes, uint64_t address,
-	note_handler *handle)
+static void walk_at(
+	struct parser *p, uint64_t offset, uint64_t bytes, uint64_t address, note_handler *handle)
 {
-	struct block block = { .address = address };
+	struct block block = {.address = address};
 
 	if (block_read(&block, &p->image, offset, bytes, NOTE_BYTES_MAX) < 0)
 		return;
@@ -267,7 +266,7 @@ static bool section_is(const struct block *names, const Elf64_Shdr *h, const cha
 
 static void parse_sections(struct parser *p, const Elf64_Ehdr *header)
 {
-	struct block table = { 0 }, names = { 0 };
+	struct block table = {0}, names = {0};
 	const Elf64_Shdr *h;
 	uint64_t count = header->e_shnum;
 
@@ -313,14 +312,14 @@ static enum notes_result parse(struct parser *p)
 
 enum notes_result notes_read(struct notes *notes, int fd)
 {
-	struct parser p = { .image = { .fd = fd }, .notes = notes };
+	struct parser p = {.image = {.fd = fd}, .notes = notes};
 
 	return parse(&p);
 }
 
 enum notes_result notes_parse(struct notes *notes, const void *image, size_t bytes)
 {
-	struct parser p = { .image = { .fd = -1, .bytes = image, .size = bytes }, .notes = notes };
+	struct parser p = {.image = {.fd = -1, .bytes = image, .size = bytes}, .notes = notes};
 
 	return parse(&p);
 }

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NOTES_SITES_MAX    64
+#define NOTES_SITES_MAX	   64
 #define NOTES_SEGMENTS_MAX 32
 #define NOTES_PROBE_BYTES  32
 
@@ -16,7 +16,7 @@ struct notes_site {
 	char probe[NOTES_PROBE_BYTES];
 	uint64_t offset;
 	uint64_t semaphore_offset; /* 0 = the site has none */
-	bool in_registers; /* each argument lies in the C argument register of its place */
+	bool in_registers;	   /* each argument lies in the C argument register of its place */
 };
 
 struct notes_segment {
@@ -39,10 +39,10 @@ struct notes {
 };
 
 enum notes_result {
-	NOTES_OK = 0,         /* parsed; has_root and site_count say what was found */
-	NOTES_NOT_ELF = -1,   /* no ELF file, or a broken one */
-	NOTES_32_BIT = -2,    /* a 32-bit program */
-	NOTES_FOREIGN = -3,   /* of another machine or byte order */
+	NOTES_OK = 0,	       /* parsed; has_root and site_count say what was found */
+	NOTES_NOT_ELF = -1,    /* no ELF file, or a broken one */
+	NOTES_32_BIT = -2,     /* a 32-bit program */
+	NOTES_FOREIGN = -3,    /* of another machine or byte order */
 	NOTES_UNREADABLE = -4, /* reading failed */
 };
 

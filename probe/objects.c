@@ -36,7 +36,7 @@ static ssize_t object_find(struct objects *o, uint64_t device, uint64_t inode, c
 	if (grow(&array, o->count, sizeof(*o->objects)) < 0)
 		return -ENOMEM;
 	o->objects = array;
-	o->objects[o->count] = (struct object){ device, inode, strdup(path) };
+	o->objects[o->count] = (struct object){device, inode, strdup(path)};
 	if (!o->objects[o->count].path)
 		return -ENOMEM;
 	return (ssize_t)o->count++;
@@ -44,7 +44,7 @@ static ssize_t object_find(struct objects *o, uint64_t device, uint64_t inode, c
 
 static int mapping_add(struct objects *o, char *line)
 {
-	struct objects_mapping m = { 0 };
+	struct objects_mapping m = {0};
 	char perms[5] = "";
 	unsigned int major_, minor_;
 	uint64_t inode;
@@ -52,8 +52,7 @@ static int mapping_add(struct objects *o, char *line)
 	int path_at = 0;
 	ssize_t object;
 
-	if (sscanf(line,
-		    "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m.start,
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m.start,
 		    &m.end, perms, &m.offset, &major_, &minor_, &inode, &path_at) < 7 ||
 		inode == 0 || path_at == 0)
 		return 0;
@@ -76,7 +75,7 @@ int objects_read(struct objects *o, pid_t pid, pid_t task)
 	FILE *file;
 	int r = 0;
 
-	*o = (struct objects){ .pid = pid, .task = task };
+	*o = (struct objects){.pid = pid, .task = task};
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", pid, task);
 	file = fopen(path, "re");
 	if (!file)
@@ -102,17 +101,22 @@ static bool same_file(const struct stat *st, const struct object *object)
 	       (major(st->st_dev) == 0 && major(object->device) == 0);
 }
 
+/* Looks before it opens: what lies at a foreign path may be a device or a pipe. */
 static int open_checked(const char *path, const struct object *object)
 {
+	int fd = -ESTALE, look = open(path, O_PATH | O_CLOEXEC);
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char again[64];
 
-	if (fd < 0)
+	if (look < 0)
 		return -errno;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && same_file(&st, object))
-		return fd;
-	close(fd);
-	return -ESTALE;
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", look);
+	if (fstat(look, &st) == 0 && S_ISREG(st.st_mode) && same_file(&st, object)) {
+		fd = open(again, O_RDONLY | O_CLOEXEC);
+		fd = fd < 0 ? -errno : fd;
+	}
+	close(look);
+	return fd;
 }
 
 int objects_open(const struct objects *o, size_t i)
@@ -141,8 +145,8 @@ int objects_open(const struct objects *o, size_t i)
 	return fd == -ENOENT ? -ESTALE : fd;
 }
 
-uint64_t objects_address(const struct objects *o, size_t i, const struct notes *notes,
-	uint64_t address)
+uint64_t objects_address(
+	const struct objects *o, size_t i, const struct notes *notes, uint64_t address)
 {
 	for (uint32_t s = 0; s < notes->segment_count; s++) {
 		const struct notes_segment *segment = &notes->segments[s];
@@ -165,5 +169,5 @@ void objects_fini(struct objects *o)
 		free(o->objects[i].path);
 	free(o->objects);
 	free(o->mappings);
-	*o = (struct objects){ 0 };
+	*o = (struct objects){0};
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The files that a process has mapped as code, opened as the very inodes that run.
  *
- * A path names what lies on disk now, not what runs: it may have been replaced, or belong to another
- * mount namespace. So a file is opened through /proc/PID/exe, /proc/PID/map_files, or below
+ * A path names what lies on disk now, not what runs: it may have been replaced, or belong to
+ * another mount namespace. So a file is opened through /proc/PID/exe, /proc/PID/map_files, or below
  * /proc/PID/root, and the last is believed only if its inode is the mapped one.
  */
 #ifndef PROBE_OBJECTS_H
@@ -23,7 +23,7 @@ struct objects_mapping {
 
 struct object {
 	uint64_t device, inode; /* as /proc/PID/maps names them */
-	char *path;             /* the kernel's text, " (deleted)" and all */
+	char *path;		/* the kernel's text, " (deleted)" and all */
 };
 
 struct objects {
@@ -42,8 +42,8 @@ int objects_read(struct objects *objects, pid_t pid, pid_t task);
 int objects_open(const struct objects *objects, size_t i);
 
 /* Where `address`, as linked into object `i`, lies in the process. 0 = nowhere. */
-uint64_t objects_address(const struct objects *objects, size_t i, const struct notes *notes,
-	uint64_t address);
+uint64_t objects_address(
+	const struct objects *objects, size_t i, const struct notes *notes, uint64_t address);
 
 void objects_fini(struct objects *objects);
 

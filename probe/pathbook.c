@@ -17,17 +17,19 @@ static int row_compare(const void *a, const void *b)
 
 static const struct pathbook_row *row_find(const struct pathbook *book, uint64_t actor)
 {
-	struct pathbook_row key = { .actor = actor };
+	struct pathbook_row key = {.actor = actor};
 
-	return book->count ? bsearch(&key, book->rows, book->count, sizeof(key), row_compare) : NULL;
+	return book->count ? bsearch(&key, book->rows, book->count, sizeof(key), row_compare)
+			   : NULL;
 }
 
 static char *spell(uint64_t actor)
 {
 	char *text;
 
-	return asprintf(&text, "#%u.%u", actor_abi_ref_loop(actor), actor_abi_ref_index(actor)) < 0 ?
-			     NULL : text;
+	return asprintf(&text, "#%u.%u", actor_abi_ref_loop(actor), actor_abi_ref_index(actor)) < 0
+		       ? NULL
+		       : text;
 }
 
 /* Puts the answers in; takes the paths over. */
@@ -67,7 +69,7 @@ int pathbook_learn(struct pathbook *book, const struct directory *d, struct remo
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		if (actors[i] && !row_find(book, actors[i]))
-			wishes[n++] = (struct directory_wish){ .actor = actors[i], .mask = 0xffff };
+			wishes[n++] = (struct directory_wish){.actor = actors[i], .mask = 0xffff};
 	if (n)
 		r = directory_resolve(d, remote, wishes, n);
 	if (n && r == 0)
@@ -90,5 +92,5 @@ void pathbook_fini(struct pathbook *book)
 	for (size_t i = 0; i < book->count; i++)
 		free(book->rows[i].path);
 	free(book->rows);
-	*book = (struct pathbook){ 0 };
+	*book = (struct pathbook){0};
 }

@@ -16,16 +16,16 @@
 #include <unistd.h>
 
 struct remote {
-	int fd;    /* set before the thread starts; -1: read by `pid` */
-	pid_t pid; /* the same */
+	int fd;		      /* set before the thread starts; -1: read by `pid` */
+	pid_t pid;	      /* the same */
 	pthread_mutex_t lock; /* guards all below */
 	pthread_cond_t changed;
 	int (*job)(struct remote *, void *); /* NULL = none */
 	void *argument;
 	void (*drop)(void *);
-	bool done;      /* the job has run, `result` holds */
+	bool done;	/* the job has run, `result` holds */
 	bool abandoned; /* nobody waits for the job any more */
-	bool closing;   /* the thread ends, and frees everything */
+	bool closing;	/* the thread ends, and frees everything */
 	int result;
 };
 
@@ -123,7 +123,7 @@ int remote_wrap(struct remote **out, int fd)
 
 static ssize_t read_by_pid(pid_t pid, uint64_t address, void *to, size_t bytes)
 {
-	struct iovec here = { to, bytes }, there = { (void *)(uintptr_t)address, bytes };
+	struct iovec here = {to, bytes}, there = {(void *)(uintptr_t)address, bytes};
 
 	return process_vm_readv(pid, &here, 1, &there, 1, 0);
 }
@@ -144,8 +144,8 @@ int remote_open(struct remote **out, pid_t pid, pid_t task)
 	return remote_new(out, -1, task);
 }
 
-int remote_run(struct remote *r, int (*job)(struct remote *, void *), void *argument,
-	void (*drop)(void *))
+int remote_run(
+	struct remote *r, int (*job)(struct remote *, void *), void *argument, void (*drop)(void *))
 {
 	struct timespec until;
 	int result = -EBUSY, late = 0;
@@ -177,8 +177,8 @@ int remote_copy(const struct remote *r, uint64_t address, void *to, size_t bytes
 		return -EFAULT;
 	for (size_t done = 0; done < bytes;) {
 		uint64_t at = address + done;
-		ssize_t n = r->fd >= 0 ? pread(r->fd, (char *)to + done, bytes - done, (off_t)at) :
-					 read_by_pid(r->pid, at, (char *)to + done, bytes - done);
+		ssize_t n = r->fd >= 0 ? pread(r->fd, (char *)to + done, bytes - done, (off_t)at)
+				       : read_by_pid(r->pid, at, (char *)to + done, bytes - done);
 
 		if (n < 0 && errno == EINTR)
 			continue;

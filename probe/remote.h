@@ -2,8 +2,8 @@
 /* Reading a target's memory without ever being held up by it.
  *
  * A page can be made to hang its reader for good. So reads run as jobs on a thread of their own,
- * the caller waits with a deadline, and a job that is late is abandoned: the thread frees it when, if
- * ever, it comes back. Memory is opened for reading only.
+ * the caller waits with a deadline, and a job that is late is abandoned: the thread frees it when,
+ * if ever, it comes back. Memory is opened for reading only.
  */
 #ifndef PROBE_REMOTE_H
 #define PROBE_REMOTE_H

@@ -36,7 +36,7 @@ struct session {
 	struct trace trace;
 	bool by_actor;
 	bool stopped;
-	uint64_t attached_ns;  /* CLOCK_MONOTONIC */
+	uint64_t attached_ns; /* CLOCK_MONOTONIC */
 	uint64_t stopped_ns;
 	uint64_t attach_ns;
 };
@@ -51,7 +51,8 @@ static int directory_error(int r, const struct target *t, struct error *error)
 			t->pid);
 	case EPROTO:
 		return error_set(error, EXIT_PROBES,
-			"process %d carries a root that no libactor writes; its memory is damaged, or "
+			"process %d carries a root that no libactor writes; its memory is damaged, "
+			"or "
 			"it imitates libactor",
 			t->pid);
 	case ENOMEM:
@@ -60,7 +61,8 @@ static int directory_error(int r, const struct target *t, struct error *error)
 		if (!target_alive(t))
 			return error_set(error, EXIT_TARGET, "process %d ended meanwhile", t->pid);
 		return error_set(error, EXIT_TARGET,
-			"the root of process %d cannot be read; it may have replaced its program since "
+			"the root of process %d cannot be read; it may have replaced its program "
+			"since "
 			"it started, try again",
 			t->pid);
 	}
@@ -92,7 +94,7 @@ static uint64_t monotonic_ns(void)
 static int root_read(struct session *s, struct error *error)
 {
 	uint64_t until = monotonic_ns() + START_WAIT_NS;
-	const struct timespec step = { .tv_nsec = START_STEP_NS };
+	const struct timespec step = {.tv_nsec = START_STEP_NS};
 	int r;
 
 	for (;;) {
@@ -106,7 +108,8 @@ static int root_read(struct session *s, struct error *error)
 			return r;
 		if (monotonic_ns() > until || !target_alive(&s->target))
 			return error_set(error, EXIT_TARGET,
-				"process %d carries libactor but has not started an actor system yet; "
+				"process %d carries libactor but has not started an actor system "
+				"yet; "
 				"try again once it has",
 				s->target.pid);
 		nanosleep(&step, NULL);
@@ -117,7 +120,7 @@ static int attach(struct session *s, const struct session_options *options, stru
 {
 	const struct directory *d = s->directory;
 	struct calibration_pair mine = calibration_now(d->clock);
-	struct calibration_pair first = { d->first_ticks, d->first_monotonic_ns };
+	struct calibration_pair first = {d->first_ticks, d->first_monotonic_ns};
 	struct trace_options trace = {
 		.by_actor = options->by_actor,
 		.force_perf = options->force_perf,
@@ -175,7 +178,7 @@ int session_open(struct session **out, const struct session_options *options, st
 static void root_renew(struct session *s)
 {
 	struct remote *remote = NULL;
-	struct error ignored = { 0 };
+	struct error ignored = {0};
 
 	if (target_renew(&s->target, &ignored) != 0 ||
 		remote_open(&remote, s->target.pid, s->target.task) < 0)
@@ -225,7 +228,7 @@ int session_read(struct session *s, struct aggregate *a, struct error *error)
 		.attach_ns = s->attach_ns,
 		.mode = strdup("trace"),
 	};
-	names = (struct collection_names){ .directory = s->directory, .paths = &s->paths };
+	names = (struct collection_names){.directory = s->directory, .paths = &s->paths};
 	r = collection_fill(&s->trace, &names, a);
 	if (r == 0 && alive)
 		r = loopwatch_fill(&s->watch, s->directory, s->remote, &s->calibration, a);

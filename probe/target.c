@@ -105,7 +105,7 @@ static pid_t process_of(pid_t id)
 
 int target_permission_error(pid_t pid, struct error *error)
 {
-	static const int wanted[] = { CAPABILITY_SYS_PTRACE, -1 };
+	static const int wanted[] = {CAPABILITY_SYS_PTRACE, -1};
 	char missing[64];
 
 	capability_missing(missing, sizeof(missing), wanted);
@@ -115,7 +115,8 @@ int target_permission_error(pid_t pid, struct error *error)
 			"missing here; a security module or a user namespace forbids it",
 			pid);
 	return error_set(error, EXIT_PERMISSION,
-		"process %d may not be looked into; run as root or as its owner, or grant the missing "
+		"process %d may not be looked into; run as root or as its owner, or grant the "
+		"missing "
 		"%s",
 		pid, missing);
 }
@@ -136,18 +137,21 @@ static int refuse(pid_t pid, ssize_t why, struct error *error)
 		return target_permission_error(pid, error);
 	case ENOEXEC:
 		return error_set(error, EXIT_TARGET,
-			"process %d is a 32-bit program; only 64-bit programs can be observed", pid);
+			"process %d is a 32-bit program; only 64-bit programs can be observed",
+			pid);
 	case EXDEV:
 		return error_set(error, EXIT_TARGET,
 			"process %d is a program for another machine than this one", pid);
 	case ESTALE:
 		return error_set(error, EXIT_TARGET,
-			"a file that process %d runs was replaced on disk since it started; restart "
+			"a file that process %d runs was replaced on disk since it started; "
+			"restart "
 			"the process, or run actorprobe as root, which reaches the running file",
 			pid);
 	case ENOENT:
 		return error_set(error, EXIT_PROBES,
-			"process %d does not carry libactor; is it linked with it, and was it built "
+			"process %d does not carry libactor; is it linked with it, and was it "
+			"built "
 			"with probes?",
 			pid);
 	default:
@@ -169,7 +173,8 @@ static int look_inside(struct target *t, struct error *error)
 	if (objects.mapping_count == 0) {
 		objects_fini(&objects);
 		return error_set(error, EXIT_PROBES,
-			"process %d has no program of its own; it is a thread of the kernel", t->pid);
+			"process %d has no program of its own; it is a thread of the kernel",
+			t->pid);
 	}
 	carrier = carrier_find(&objects, &notes, &fd, NULL);
 	if (carrier >= 0) {
@@ -180,8 +185,8 @@ static int look_inside(struct target *t, struct error *error)
 		free(t->object_path);
 		t->object_fd = fd;
 		t->object_path = escape_copy(path, strlen(path));
-		t->root_address = objects_address(
-			&objects, (size_t)carrier, &notes, notes.root_address);
+		t->root_address =
+			objects_address(&objects, (size_t)carrier, &notes, notes.root_address);
 		t->notes = notes;
 	}
 	objects_fini(&objects);
@@ -203,12 +208,12 @@ int target_open(struct target *t, pid_t pid, struct error *error)
 	char state;
 	int r;
 
-	*t = (struct target){ .pid = process_of(pid), .pid_fd = -1, .object_fd = -1 };
+	*t = (struct target){.pid = process_of(pid), .pid_fd = -1, .object_fd = -1};
 	if (pid <= 0 || t->pid <= 0)
 		return gone_error(pid, error);
 	if (t->pid != pid)
-		fprintf(stderr, "actorprobe: %d is a thread of process %d, which is observed\n", pid,
-			t->pid);
+		fprintf(stderr, "actorprobe: %d is a thread of process %d, which is observed\n",
+			pid, t->pid);
 	t->pid_fd = (int)syscall(SYS_pidfd_open, t->pid, 0);
 	t->task = target_task(t->pid);
 	if (t->pid_fd < 0 || !t->task || stat_read(t->pid, t->pid, &state, &t->start_time) < 0) {
@@ -224,7 +229,7 @@ int target_open(struct target *t, pid_t pid, struct error *error)
 
 bool target_alive(const struct target *t)
 {
-	struct pollfd p = { .fd = t->pid_fd, .events = POLLIN };
+	struct pollfd p = {.fd = t->pid_fd, .events = POLLIN};
 
 	return t->pid_fd >= 0 && poll(&p, 1, 0) == 0;
 }
@@ -239,5 +244,5 @@ void target_close(struct target *t)
 		close(t->object_fd);
 	free(t->command);
 	free(t->object_path);
-	*t = (struct target){ .pid_fd = -1, .object_fd = -1 };
+	*t = (struct target){.pid_fd = -1, .object_fd = -1};
 }

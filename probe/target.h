@@ -12,12 +12,12 @@
 #include "probe/objects.h"
 
 struct target {
-	pid_t pid;  /* of the process, also where a thread's id was given */
-	pid_t task; /* a live thread of it; another than pid where the main thread has ended */
-	int pid_fd; /* becomes readable when the process ends */
+	pid_t pid;     /* of the process, also where a thread's id was given */
+	pid_t task;    /* a live thread of it; another than pid where the main thread has ended */
+	int pid_fd;    /* becomes readable when the process ends */
 	int object_fd; /* the running file that carries libactor */
 	uint64_t start_time; /* clock ticks since boot: tells a reused pid */
-	char *command;       /* escaped */
+	char *command;	     /* escaped */
 	char *object_path;   /* escaped */
 	struct notes notes;
 	uint64_t root_address; /* in the process */

@@ -18,7 +18,7 @@
 
 #define PATH_BYTES 4096
 
-static const char *const needed[] = { "enqueue", "turn_start", "turn_end", "dispatcher_yield" };
+static const char *const needed[] = {"enqueue", "turn_start", "turn_end", "dispatcher_yield"};
 
 static char *exe_path(pid_t pid, pid_t task)
 {
@@ -67,7 +67,7 @@ static char *system_names(const struct directory *d)
 
 static const char *obstacle(const struct notes *notes, const struct directory *d, int r)
 {
-	static const int wanted[] = { CAPABILITY_BPF, CAPABILITY_PERFMON, -1 };
+	static const int wanted[] = {CAPABILITY_BPF, CAPABILITY_PERFMON, -1};
 	static char text[128];
 	char missing[64];
 
@@ -132,7 +132,7 @@ static struct target_entry *entry_add(struct target_list *list, pid_t pid)
 		return NULL;
 	list->entries = more;
 	more += list->count++;
-	*more = (struct target_entry){ .pid = pid };
+	*more = (struct target_entry){.pid = pid};
 	return more;
 }
 
@@ -173,12 +173,12 @@ static int entry_compare(const void *a, const void *b)
 
 int target_list_read(struct target_list *list, struct error *error)
 {
-	struct carrier_others others = { 0 };
+	struct carrier_others others = {0};
 	struct dirent *entry;
 	DIR *dir = opendir("/proc");
 	int r = 0;
 
-	*list = (struct target_list){ 0 };
+	*list = (struct target_list){0};
 	if (!dir)
 		return error_set(error, EXIT_KERNEL, "/proc is not mounted; mount it");
 	while (r == 0 && (entry = readdir(dir))) {
@@ -212,5 +212,5 @@ void target_list_fini(struct target_list *list)
 		free(e->reason);
 	}
 	free(list->entries);
-	*list = (struct target_list){ 0 };
+	*list = (struct target_list){0};
 }

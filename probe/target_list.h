@@ -16,16 +16,16 @@
 
 struct target_entry {
 	pid_t pid;
-	char *command;      /* short name of the process, escaped UTF-8 */
-	char *exe;          /* path of its program as the kernel names it, escaped UTF-8 */
-	char *object;       /* path of the mapped object that carries libactor */
-	char *systems;      /* names of its actor systems, comma-separated; "" = none yet */
+	char *command; /* short name of the process, escaped UTF-8 */
+	char *exe;     /* path of its program as the kernel names it, escaped UTF-8 */
+	char *object;  /* path of the mapped object that carries libactor */
+	char *systems; /* names of its actor systems, comma-separated; "" = none yet */
 	uint32_t abi_major, abi_minor;
-	uint32_t loops;     /* open loops */
-	uint64_t actors;    /* live actors over all open loops */
-	uint32_t probes;    /* probe sites found */
-	bool attachable;    /* `actorprobe -p PID` is expected to work */
-	char *reason;       /* why it is not attachable, one sentence; "" where it is */
+	uint32_t loops;	 /* open loops */
+	uint64_t actors; /* live actors over all open loops */
+	uint32_t probes; /* probe sites found */
+	bool attachable; /* `actorprobe -p PID` is expected to work */
+	char *reason;	 /* why it is not attachable, one sentence; "" where it is */
 };
 
 struct target_list {

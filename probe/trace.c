@@ -21,10 +21,10 @@ static const struct place {
 	const char *probe;
 	const char *program; /* its form for perf events has "_perf" behind it */
 } places[] = {
-	{ "enqueue", "on_enqueue" },
-	{ "dispatcher_yield", "on_dispatcher_yield" },
-	{ "turn_start", "on_turn_start" },
-	{ "turn_end", "on_turn_end" },
+	{"enqueue", "on_enqueue"},
+	{"dispatcher_yield", "on_dispatcher_yield"},
+	{"turn_start", "on_turn_start"},
+	{"turn_end", "on_turn_end"},
 };
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
@@ -58,8 +58,7 @@ static void configure(struct trace *t, const struct trace_options *options)
 	struct bpf_program *program;
 
 	series = series < SERIES_MOST ? series : SERIES_MOST;
-	bpf_object__for_each_program(program, s->obj)
-		bpf_program__set_autoload(program, false);
+	bpf_object__for_each_program(program, s->obj) bpf_program__set_autoload(program, false);
 	for (size_t i = 0; i < PLACES; i++) {
 		program = program_at(t, i);
 		bpf_program__set_autoload(program, true);
@@ -78,10 +77,10 @@ static void configure(struct trace *t, const struct trace_options *options)
 /* The overflow series must exist before there is no room for it. */
 static int reserve_overflow(const struct trace *t)
 {
-	static const struct series_key key = { 0, MAPS_OVERFLOW, MAPS_OVERFLOW };
+	static const struct series_key key = {0, MAPS_OVERFLOW, MAPS_OVERFLOW};
 	static const struct mail_series zero; /* the largest of the three */
-	const struct bpf_map *maps[] = { t->skeleton->maps.mails, t->skeleton->maps.turns,
-		t->skeleton->maps.delays };
+	const struct bpf_map *maps[] = {
+		t->skeleton->maps.mails, t->skeleton->maps.turns, t->skeleton->maps.delays};
 
 	for (size_t i = 0; i < 3; i++)
 		if (bpf_map_update_elem(bpf_map__fd(maps[i]), &key, &zero, BPF_NOEXIST) < 0)
@@ -144,7 +143,7 @@ static int try(struct trace *t, enum attach_how how, const struct target *target
 {
 	int r;
 
-	*t = (struct trace){ .how = how };
+	*t = (struct trace){.how = how};
 	r = load(t, options);
 	if (r == 0)
 		r = attach(t, target);
@@ -155,18 +154,18 @@ static int try(struct trace *t, enum attach_how how, const struct target *target
 
 static int permission_error(enum attach_how how, struct error *error)
 {
-	static const int multi[] = { CAPABILITY_BPF, CAPABILITY_PERFMON, -1 };
-	static const int perf[] = { CAPABILITY_BPF, CAPABILITY_SYS_ADMIN, -1 };
+	static const int multi[] = {CAPABILITY_BPF, CAPABILITY_PERFMON, -1};
+	static const int perf[] = {CAPABILITY_BPF, CAPABILITY_SYS_ADMIN, -1};
 	char missing[64];
 
 	capability_missing(missing, sizeof(missing), how == ATTACH_MULTI ? multi : perf);
 	if (!*missing)
 		return error_set(error, EXIT_PERMISSION,
-			"the kernel refuses to attach although no capability is missing here: lockdown "
+			"the kernel refuses to attach although no capability is missing here: "
+			"lockdown "
 			"or a security module forbids it; `actorprobe doctor` shows which");
 	return error_set(error, EXIT_PERMISSION,
-		"attaching is not permitted; run as root, or grant the missing %s",
-		missing);
+		"attaching is not permitted; run as root, or grant the missing %s", missing);
 }
 
 static int explain(int r, enum attach_how how, const struct target *target, struct error *error)

@@ -7,8 +7,8 @@ TEST_OF_RUNTIME := $(shell grep -lE '"tests/(lab|workload)\.h"' $(TEST_SOURCES) 
 TEST_OF_PROBE   := $(filter-out $(TEST_OF_RUNTIME),$(TEST_SOURCES))
 TEST_HEADERS    := $(wildcard tests/*.h)
 TEST_HELPERS    := $(patsubst %.c,$(B)/%.o,$(filter-out tests/lab.c tests/workload.c tests/fake_target.c \
-	tests/test_% tests/fuzz_%,$(wildcard tests/*.c)))
-TEST_PROGRAMS   := $(B)/tests/fake_target
+	tests/load.c tests/test_% tests/fuzz_%,$(wildcard tests/*.c)))
+TEST_PROGRAMS   := $(B)/tests/fake_target $(B)/tests/load
 TEST_FUZZERS    := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
 TEST_OPTIONS    := -Wno-missing-prototypes -DACTORPROBE_VERSION='"$(VERSION)"'
 
@@ -39,7 +39,7 @@ $(PROBE_TESTS): $(B)/tests/%: $(B)/tests/%.o $(TEST_HELPERS) $(PROBE_ARCHIVE) $(
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcmocka $(PROBE_LIBS) $(RUNTIME_LIBS)
 
-$(B)/tests/fake_target: $(B)/tests/fake_target.o $(B)/libactor.a
+$(TEST_PROGRAMS): $(B)/tests/%: $(B)/tests/%.o $(B)/libactor.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(RUNTIME_LIBS)
 

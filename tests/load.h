@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What tests/load.c tells of itself in memory that it shares with the test.
+ *
+ * It is the program's own account: counted and measured by its handlers, with the public header of
+ * libactor alone, whether anybody observes the program or not.
+ */
+#ifndef TESTS_LOAD_H
+#define TESTS_LOAD_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define LOAD_COUNTS_FD 3 /* the shared memory, if it is there */
+#define LOAD_LOOPS     8
+#define LOAD_SAMPLES   65536
+
+struct load_samples {
+	uint32_t count; /* those beyond LOAD_SAMPLES are not kept */
+	uint64_t sum_ns;
+	uint64_t ns[LOAD_SAMPLES];
+};
+
+struct load_counts {
+	_Atomic uint64_t handled[LOAD_LOOPS]; /* handlers that began, by loop; each one its own writer */
+	_Atomic uint64_t told;
+	_Atomic uint64_t turns; /* the runtime's own count of turns, once all is handled */
+	/* One loop only. Handler: first to last instruction of it. Wait: before the tell, to the first
+	 * instruction of the handler. Delay: execute to run, by a dispatcher that wraps. */
+	struct load_samples handler, wait, delay;
+};
+
+#endif
