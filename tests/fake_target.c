@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A process that fires probes with hand-made records, told what to do line by line.
  *
- * It has the probes, the root and the clock of libactor, but no runtime: classes, dispatchers, a loop
- * and its actors stand in tables made here. Each command is answered by one line.
+ * It has the probes, the root and the clock of libactor, but no runtime: classes, dispatchers, a
+ * loop and its actors stand in tables made here. Each command is answered by one line.
  *
  *   message CLASS ACTOR WAIT RUN DEPTH FLAGS   adds a message record to the batch
  *   turn CLASS ACTOR DELAY RUN MESSAGES FLAGS  adds a turn record
@@ -83,8 +83,8 @@ static void set_up(void)
 	actor_set(6, 9, huge_name, 0);
 	actor_set(7, 9, (const char *)8, 0);
 	actor_segments[0] = (uint64_t)(uintptr_t)actors;
-	loop.actors = (struct actor_abi_table){ (uint64_t)(uintptr_t)actor_segments, 1, ACTORS,
-		sizeof(actors[0]), ACTORS };
+	loop.actors = (struct actor_abi_table){
+		(uint64_t)(uintptr_t)actor_segments, 1, ACTORS, sizeof(actors[0]), ACTORS};
 	loop.loop = LOOP;
 	loop.thread = (uint32_t)syscall(SYS_gettid);
 	loop.state = ACTOR_ABI_LOOP_OPEN;
@@ -106,22 +106,22 @@ static void add_message(const uint64_t *a)
 {
 	uint32_t index = (uint32_t)a[1] % ACTORS;
 
-	add((struct actor_abi_record){ actor_abi_meta(ACTOR_ABI_MESSAGE, a[5], 1, a[0], 1),
+	add((struct actor_abi_record){actor_abi_meta(ACTOR_ABI_MESSAGE, a[5], 1, a[0], 1),
 		actor_id(index) & ~0xffffffffull, actor_abi_pack(a[2], a[4]),
-		actor_abi_pack(a[3], actors[index].generation & 0xffff) });
+		actor_abi_pack(a[3], actors[index].generation & 0xffff)});
 }
 
 static void add_turn(const uint64_t *a)
 {
-	add((struct actor_abi_record){ actor_abi_meta(ACTOR_ABI_TURN, a[5], 0, a[0], 1),
+	add((struct actor_abi_record){actor_abi_meta(ACTOR_ABI_TURN, a[5], 0, a[0], 1),
 		actor_id((uint32_t)a[1] % ACTORS), actor_abi_pack(a[2], a[4]),
-		actor_abi_pack(a[3], 0) });
+		actor_abi_pack(a[3], 0)});
 }
 
 static void batch_end(uint64_t outcome, uint64_t class_id)
 {
-	batch[0] = (struct actor_abi_record){ actor_abi_meta(ACTOR_ABI_MARK, 0, 0, 0, 0),
-		loop.delivered, loop.unstamped, actor_abi_pack(loop.sequence++, LOOP) };
+	batch[0] = (struct actor_abi_record){actor_abi_meta(ACTOR_ABI_MARK, 0, 0, 0, 0),
+		loop.delivered, loop.unstamped, actor_abi_pack(loop.sequence++, LOOP)};
 	loop.delivered += batch_messages;
 	loop.unstamped += batch_unstamped;
 	ACTOR__FIRE(turn_end, actor_id(1), 1, (uint64_t)(uintptr_t)batch, batch_count, outcome,
@@ -133,7 +133,7 @@ static void batch_end(uint64_t outcome, uint64_t class_id)
 static void many_actors(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
-		add_message((uint64_t[]){ 1, 8 + i, 1000, 1000, 1, 0 });
+		add_message((uint64_t[]){1, 8 + i, 1000, 1000, 1, 0});
 		if (batch_count == ACTOR_ABI_TURN_RECORDS)
 			batch_end(ACTOR_ABI_MORE, 0);
 	}
@@ -148,7 +148,7 @@ static int obey(const char *command, const uint64_t *a)
 	else if (strcmp(command, "turn") == 0)
 		add_turn(a);
 	else if (strcmp(command, "raw") == 0)
-		add((struct actor_abi_record){ a[0], a[1], a[2], a[3] });
+		add((struct actor_abi_record){a[0], a[1], a[2], a[3]});
 	else if (strcmp(command, "end") == 0)
 		batch_end(a[0], a[1]);
 	else if (strcmp(command, "hand") == 0)
@@ -181,10 +181,11 @@ int main(void)
 	printf("ready %d %" PRIu64 "\n", getpid(), (uint64_t)(uintptr_t)hole);
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
-		uint64_t a[6] = { 0 };
+		uint64_t a[6] = {0};
 
-		if (sscanf(line, "%31s %" SCNi64 " %" SCNi64 " %" SCNi64 " %" SCNi64 " %" SCNi64
-				 " %" SCNi64,
+		if (sscanf(line,
+			    "%31s %" SCNi64 " %" SCNi64 " %" SCNi64 " %" SCNi64 " %" SCNi64
+			    " %" SCNi64,
 			    command, (int64_t *)&a[0], (int64_t *)&a[1], (int64_t *)&a[2],
 			    (int64_t *)&a[3], (int64_t *)&a[4], (int64_t *)&a[5]) < 1)
 			continue;

@@ -21,7 +21,7 @@ static void resolve(const struct directory *d, struct remote *remote)
 	struct directory_wish wishes[WISHES];
 
 	for (uint32_t i = 0; i < WISHES; i++)
-		wishes[i] = (struct directory_wish){ .actor = (uint64_t)i << 32, .mask = 0 };
+		wishes[i] = (struct directory_wish){.actor = (uint64_t)i << 32, .mask = 0};
 	if (directory_resolve(d, remote, wishes, WISHES) == 0)
 		for (uint32_t i = 0; i < WISHES; i++)
 			free(wishes[i].path);

@@ -28,7 +28,7 @@ static void the_ladder_is_complete(void **state)
 	(void)state;
 	for (uint64_t decade = 1000; decade <= 1000000000; decade *= 10)
 		for (int s = 0; s < 3; s++)
-			expected[n++] = decade * (uint64_t[]){ 1, 2, 5 }[s];
+			expected[n++] = decade * (uint64_t[]){1, 2, 5}[s];
 	expected[n++] = 10000000000;
 	for (int i = 0; i < BOUNDS_COUNT; i++)
 		if (bounds_ladder[i])

@@ -13,7 +13,7 @@
 
 static void nanoseconds_stay_as_they_are(void **state)
 {
-	const struct calibration_pair pair = { 0, 0 };
+	const struct calibration_pair pair = {0, 0};
 	struct calibration c;
 
 	(void)state;
@@ -34,8 +34,8 @@ static void conversion_is_the_exact_floor(void **state)
 	(void)state;
 	print_message("seed %u\n", seed);
 	for (int i = 0; i < 100000; i++) {
-		struct calibration c = { .mult = 1u << 31 | (uint64_t)rand_r(&seed),
-			.shift = 24 + (uint32_t)rand_r(&seed) % 32 };
+		struct calibration c = {.mult = 1u << 31 | (uint64_t)rand_r(&seed),
+			.shift = 24 + (uint32_t)rand_r(&seed) % 32};
 		uint64_t ticks = ((uint64_t)rand_r(&seed) << 31 ^ (uint64_t)rand_r(&seed)) >>
 				 (rand_r(&seed) % 48);
 
@@ -47,12 +47,12 @@ static void conversion_is_the_exact_floor(void **state)
 
 static void a_rate_is_found_within_a_part_in_a_billion(void **state)
 {
-	static const uint64_t rates_hz[] = { 10000000, 24000000, 1000000000, 2445000000, 5800000000 };
+	static const uint64_t rates_hz[] = {10000000, 24000000, 1000000000, 2445000000, 5800000000};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rates_hz) / sizeof(rates_hz[0]); i++) {
-		const struct calibration_pair from = { 12345, 777 };
-		const struct calibration_pair to = { 12345 + rates_hz[i], 777 + 1000000000 };
+		const struct calibration_pair from = {12345, 777};
+		const struct calibration_pair to = {12345 + rates_hz[i], 777 + 1000000000};
 		struct calibration c;
 		uint64_t hour;
 
@@ -67,11 +67,11 @@ static void nonsense_has_no_rate(void **state)
 	static const struct {
 		struct calibration_pair from, to;
 	} rows[] = {
-		{ { 5, 5 }, { 5, 6 } },
-		{ { 5, 5 }, { 6, 5 } },
-		{ { 5, 5 }, { 4, 9 } },
-		{ { 0, 0 }, { 1, 1000000 } }, /* slower than any clock */
-		{ { 0, 0 }, { UINT64_MAX, UINT64_MAX } },
+		{{5, 5}, {5, 6}},
+		{{5, 5}, {6, 5}},
+		{{5, 5}, {4, 9}},
+		{{0, 0}, {1, 1000000}}, /* slower than any clock */
+		{{0, 0}, {UINT64_MAX, UINT64_MAX}},
 	};
 	struct calibration c;
 

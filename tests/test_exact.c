@@ -58,18 +58,17 @@ static int pass_on(struct actor_ctx *ctx, const struct actor_message *message)
 	}
 	while (ring[at] != actor_self(ctx))
 		at++;
-	return actor_tell(ctx, ring[(at + 1 + (int)token.hops % 3) % ring_count], &token_type, &token,
-		sizeof(token));
+	return actor_tell(ctx, ring[(at + 1 + (int)token.hops % 3) % ring_count], &token_type,
+		&token, sizeof(token));
 }
 
 static struct actor_class passer = {
-	.size = sizeof(passer), .name = "passer", .on_message = pass_on
-};
+	.size = sizeof(passer), .name = "passer", .on_message = pass_on};
 
 static void child_main(int in, int out, int loops)
 {
-	struct actor_system_options options = { .size = sizeof(options), .loops = loops,
-		.name = "exact" };
+	struct actor_system_options options = {
+		.size = sizeof(options), .loops = loops, .name = "exact"};
 	struct actor_system *system;
 	FILE *commands = fdopen(in, "r");
 	unsigned int n, spin;
@@ -79,8 +78,8 @@ static void child_main(int in, int out, int loops)
 	for (int kind = 0; kind < 4; kind++)
 		for (int i = 0; i < 2 * loops; i++) {
 			struct actor_dispatcher_spec spec;
-			struct actor_spawn_options spawn = { .size = sizeof(spawn),
-				.loop = i % loops + 1, .dispatcher = &spec };
+			struct actor_spawn_options spawn = {
+				.size = sizeof(spawn), .loop = i % loops + 1, .dispatcher = &spec};
 
 			if (kind == 0)
 				actor_dispatcher_hybrid(&spec, 64, NULL);
@@ -98,7 +97,7 @@ static void child_main(int in, int out, int loops)
 		uint64_t before = atomic_load(&finished);
 
 		for (unsigned int t = 0; t < TOKENS; t++) {
-			struct token token = { n / TOKENS + (t == 0 ? n % TOKENS : 0), spin };
+			struct token token = {n / TOKENS + (t == 0 ? n % TOKENS : 0), spin};
 
 			actor_system_tell(system, ring[t % (unsigned int)ring_count], &token_type,
 				&token, sizeof(token));
@@ -160,9 +159,9 @@ static void child_stop(struct child *c)
 
 static struct session *attach(pid_t pid, bool perf)
 {
-	struct session_options options = { .pid = pid, .force_perf = perf };
+	struct session_options options = {.pid = pid, .force_perf = perf};
 	struct session *session = NULL;
-	struct error error = { 0 };
+	struct error error = {0};
 
 	session_open(&session, &options, &error);
 	assert_string_equal(error.text, "");
@@ -171,7 +170,7 @@ static struct session *attach(pid_t pid, bool perf)
 
 static void read_all(struct session *s, struct aggregate *a)
 {
-	struct error error = { 0 };
+	struct error error = {0};
 
 	aggregate_fini(a);
 	assert_int_equal(session_read(s, a, &error), 0);
@@ -205,13 +204,13 @@ static void assert_adds_up(const struct aggregate *a)
 
 static void a_prime_number_of_messages_is_counted_exactly(void **state)
 {
-	static const unsigned int primes[] = { 100003, 10007 };
+	static const unsigned int primes[] = {100003, 10007};
 
 	(void)state;
 	SKIP_WITHOUT_ROOT();
 	for (int loops = 1; loops <= 3; loops += 2)
 		for (int perf = 0; perf < 2; perf++) {
-			struct aggregate a = { 0 };
+			struct aggregate a = {0};
 			struct session *session;
 			struct child c;
 			uint64_t messages = 0;
@@ -249,13 +248,13 @@ static void attaching_in_the_middle_adds_up(void **state)
 	for (int perf = 0; perf < 2; perf++) {
 		child_run(&c, 400000000, 1); /* does not wait for the end */
 		for (int i = 0; i < 10; i++) {
-			struct aggregate a = { 0 };
+			struct aggregate a = {0};
 			struct session *session = attach(c.pid, perf);
 
 			usleep(20000);
 			read_all(session, &a);
-			assert_int_equal(a.delivered,
-				a.recorded + a.unstamped + aggregate_lost_total(&a));
+			assert_int_equal(
+				a.delivered, a.recorded + a.unstamped + aggregate_lost_total(&a));
 			session_stop(session);
 			read_all(session, &a);
 			assert_true(a.recorded > 0);
@@ -281,12 +280,12 @@ static uint64_t quantile(const struct aggregate_histogram *h, double q)
 
 static void known_handler_times_are_found_again(void **state)
 {
-	static const unsigned int spins[] = { 2000, 50000, 1000000, 20000000 };
+	static const unsigned int spins[] = {2000, 50000, 1000000, 20000000};
 
 	(void)state;
 	SKIP_WITHOUT_ROOT();
 	for (size_t i = 0; i < sizeof(spins) / sizeof(spins[0]); i++) {
-		struct aggregate a = { 0 };
+		struct aggregate a = {0};
 		struct session *session;
 		struct child c;
 

@@ -23,7 +23,8 @@ static size_t image_bytes;
 
 static int load(void **state)
 {
-	const char *path = getenv("FAKE_TARGET") ? getenv("FAKE_TARGET") : "build/tests/fake_target";
+	const char *path =
+		getenv("FAKE_TARGET") ? getenv("FAKE_TARGET") : "build/tests/fake_target";
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 
@@ -45,7 +46,7 @@ static int unload(void **state)
 static void every_probe_is_found_once_with_its_semaphore(void **state)
 {
 #define NAME(probe, n) #probe,
-	static const char *const probes[] = { ACTOR_ABI_PROBES(NAME) };
+	static const char *const probes[] = {ACTOR_ABI_PROBES(NAME)};
 #undef NAME
 	const size_t count = sizeof(probes) / sizeof(probes[0]);
 	struct notes notes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads this process through its memory file: names, paths, hostile tables, and memory that hangs. */
+/* Reads its own memory as a target: names, paths, hostile tables, and memory that hangs. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +53,7 @@ static int set_up(void **state)
 	root.bytes = sizeof(root);
 	root.first_monotonic_ns = 1;
 	class_segments[0] = at(classes);
-	root.classes = (struct actor_abi_table){ at(class_segments), 4, 64, sizeof(classes[0]), 3 };
+	root.classes = (struct actor_abi_table){at(class_segments), 4, 64, sizeof(classes[0]), 3};
 	classes[1].bytes = 5;
 	strcpy(classes[1].text, "alpha");
 	classes[2].bytes = 4000000000u;
@@ -61,7 +61,7 @@ static int set_up(void **state)
 	loop.state = ACTOR_ABI_LOOP_OPEN;
 	strcpy(loop.system, "sys\ntem");
 	actor_segments[0] = at(actors);
-	loop.actors = (struct actor_abi_table){ at(actor_segments), 1, 8, sizeof(actors[0]), 8 };
+	loop.actors = (struct actor_abi_table){at(actor_segments), 1, 8, sizeof(actors[0]), 8};
 	root.loops[LOOP] = at(&loop);
 	for (uint32_t i = 1; i < 6; i++)
 		actors[i].generation = 0x20000 + i;
@@ -112,14 +112,14 @@ static void names_are_cut_and_escaped(void **state)
 static void hostile_tables_have_no_names(void **state)
 {
 	static const struct actor_abi_table tables[] = {
-		{ 0, 4, 64, 80, 3 },
-		{ 8, 4, 64, 80, 4000000000u },
-		{ UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX },
-		{ UINT64_MAX - 8, 4, 1, 80, 65536 },
-		{ 0, 4, 0, 80, 3 },
-		{ 0, 4, 64, 1, 3 },
-		{ 0, 4, 64, 0, 3 },
-		{ 0, 0, 64, 80, 3 },
+		{0, 4, 64, 80, 3},
+		{8, 4, 64, 80, 4000000000u},
+		{UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX},
+		{UINT64_MAX - 8, 4, 1, 80, 65536},
+		{0, 4, 0, 80, 3},
+		{0, 4, 64, 1, 3},
+		{0, 4, 64, 0, 3},
+		{0, 0, 64, 80, 3},
 	};
 
 	(void)state;
@@ -171,7 +171,7 @@ static void roots_that_are_none_are_refused(void **state)
 static void check_path(uint64_t actor, uint64_t mask, const char *expected)
 {
 	struct directory *d = read_all(0);
-	struct directory_wish wish = { .actor = actor, .mask = mask };
+	struct directory_wish wish = {.actor = actor, .mask = mask};
 
 	assert_int_equal(directory_resolve(d, remote, &wish, 1), 0);
 	if (expected) {
@@ -196,7 +196,7 @@ static void paths_follow_parents(void **state)
 	check_path(id(3), UINT32_MAX, "/user/shop/till/$3.131075");
 	check_path(id(2) & ~0xffff0000ull, 0xffff, "/user/shop/till");
 	check_path(id(2) + 1, UINT32_MAX, NULL); /* another generation */
-	check_path(id(7), UINT32_MAX, NULL);     /* a free slot */
+	check_path(id(7), UINT32_MAX, NULL);	 /* a free slot */
 	check_path(id(0) | 0xffffff00000000ull, UINT32_MAX, NULL);
 	actors[1].generation++; /* the parent has gone */
 	check_path(id(2), UINT32_MAX, "/user/#1/till");
@@ -205,7 +205,7 @@ static void paths_follow_parents(void **state)
 static void chains_of_parents_end(void **state)
 {
 	struct directory *d;
-	struct directory_wish wish = { .mask = UINT32_MAX };
+	struct directory_wish wish = {.mask = UINT32_MAX};
 	static char endless[8192];
 
 	(void)state;
@@ -230,12 +230,13 @@ static void chains_of_parents_end(void **state)
 /* A page that nobody supplies. Returns the descriptor that holds it back. */
 static int page_hold(void *page)
 {
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register range = { .range = { at(page), 4096 },
-		.mode = UFFDIO_REGISTER_MODE_MISSING };
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register range = {
+		.range = {at(page), 4096}, .mode = UFFDIO_REGISTER_MODE_MISSING};
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 
-	if (fd >= 0 && (ioctl(fd, UFFDIO_API, &api) < 0 || ioctl(fd, UFFDIO_REGISTER, &range) < 0)) {
+	if (fd >= 0 &&
+		(ioctl(fd, UFFDIO_API, &api) < 0 || ioctl(fd, UFFDIO_REGISTER, &range) < 0)) {
 		close(fd);
 		return -1;
 	}
@@ -245,7 +246,7 @@ static int page_hold(void *page)
 static void memory_that_hangs_is_left_alone(void **state)
 {
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct timespec from, to, wait = { .tv_nsec = 50000000 };
+	struct timespec from, to, wait = {.tv_nsec = 50000000};
 	struct directory *d = NULL;
 	int fd = page_hold(page), r;
 
@@ -272,7 +273,7 @@ static void memory_that_hangs_is_left_alone(void **state)
 
 static int sleepy_job(struct remote *r, void *argument)
 {
-	struct timespec while_ = { .tv_nsec = 600000000 };
+	struct timespec while_ = {.tv_nsec = 600000000};
 
 	(void)r;
 	nanosleep(&while_, NULL);
@@ -288,7 +289,7 @@ static void drop_job(void *argument)
 static void a_late_job_is_abandoned_and_freed(void **state)
 {
 	int *first = calloc(1, sizeof(*first)), second = 0;
-	struct timespec while_ = { .tv_nsec = 700000000 };
+	struct timespec while_ = {.tv_nsec = 700000000};
 
 	(void)state;
 	assert_int_equal(remote_run(remote, sleepy_job, first, drop_job), -ETIMEDOUT);
@@ -303,19 +304,19 @@ static void foreign_text_is_made_safe(void **state)
 	static const struct {
 		const char *from, *to;
 	} rows[] = {
-		{ "plain", "plain" },
-		{ "", "" },
-		{ "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80" },
-		{ "\x1b[2J", "\\x1b[2J" },
-		{ "a\nb\tc", "a\\x0ab\\x09c" },
-		{ "\xff\xfe", "\\xff\\xfe" },
-		{ "\xc3", "\\xc3" },                     /* cut off */
-		{ "\xc0\xaf", "\\xc0\\xaf" },            /* longer than needed */
-		{ "\xed\xa0\x80", "\\xed\\xa0\\x80" },   /* a surrogate */
-		{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80" }, /* beyond Unicode */
-		{ "\xe2\x80\xae", "\\xe2\\x80\\xae" },   /* right to left */
-		{ "\xc2\x9b", "\\xc2\\x9b" },            /* a control of eight bits */
-		{ "\x7f", "\\x7f" },
+		{"plain", "plain"},
+		{"", ""},
+		{"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
+		{"\x1b[2J", "\\x1b[2J"},
+		{"a\nb\tc", "a\\x0ab\\x09c"},
+		{"\xff\xfe", "\\xff\\xfe"},
+		{"\xc3", "\\xc3"},			      /* cut off */
+		{"\xc0\xaf", "\\xc0\\xaf"},		      /* longer than needed */
+		{"\xed\xa0\x80", "\\xed\\xa0\\x80"},	      /* a surrogate */
+		{"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* beyond Unicode */
+		{"\xe2\x80\xae", "\\xe2\\x80\\xae"},	      /* right to left */
+		{"\xc2\x9b", "\\xc2\\x9b"},		      /* a control of eight bits */
+		{"\x7f", "\\x7f"},
 	};
 	char small[6];
 
@@ -336,12 +337,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(names_are_cut_and_escaped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(hostile_tables_have_no_names, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_entry_may_be_larger_than_ours, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			an_entry_may_be_larger_than_ours, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(roots_that_are_none_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(paths_follow_parents, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(chains_of_parents_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(memory_that_hangs_is_left_alone, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_late_job_is_abandoned_and_freed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_late_job_is_abandoned_and_freed, set_up, tear_down),
 		cmocka_unit_test(foreign_text_is_made_safe),
 	};
 

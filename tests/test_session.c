@@ -27,7 +27,7 @@
 		}                                                                                  \
 	} while (0)
 
-static const char *const ways[] = { "uprobe_multi", "perf" };
+static const char *const ways[] = {"uprobe_multi", "perf"};
 
 struct fixture {
 	struct fake fake;
@@ -39,7 +39,7 @@ struct fixture {
 static void open_session(struct fixture *f, struct session_options options)
 {
 	options.pid = f->fake.pid;
-	f->error = (struct error){ 0 };
+	f->error = (struct error){0};
 	session_open(&f->session, &options, &f->error);
 	assert_string_equal(f->error.text, "");
 }
@@ -71,7 +71,8 @@ static const struct aggregate_series *find(const struct aggregate *a, enum aggre
 		const struct aggregate_series *s = &a->series[i];
 
 		if (s->metric == metric &&
-			(!class_name || (s->class_name && strcmp(s->class_name, class_name) == 0)) &&
+			(!class_name ||
+				(s->class_name && strcmp(s->class_name, class_name) == 0)) &&
 			(!actor || (s->actor && strcmp(s->actor, actor) == 0)))
 			return s;
 	}
@@ -108,9 +109,10 @@ static void values_at_bounds_and_one_above_are_told_apart(void **state)
 	for (int perf = 0; perf < 2; perf++) {
 		print_message("by %s\n", ways[perf]);
 		sum = 0;
-		begin(&f, "monotonic", (struct session_options){ .force_perf = perf });
+		begin(&f, "monotonic", (struct session_options){.force_perf = perf});
 		for (int i = 0; i < BOUNDS_COUNT; i++) {
-			fake_tell(&f.fake, "message 1 1 %lu %lu 1 0", bounds_ns[i], bounds_ns[i] + 1);
+			fake_tell(
+				&f.fake, "message 1 1 %lu %lu 1 0", bounds_ns[i], bounds_ns[i] + 1);
 			fake_tell(&f.fake, "end 7");
 			sum += bounds_ns[i];
 		}
@@ -146,7 +148,7 @@ static void depths_and_turns_are_counted_in_their_buckets(void **state)
 
 	(void)state;
 	SKIP_WITHOUT_ROOT();
-	begin(&f, "monotonic", (struct session_options){ 0 });
+	begin(&f, "monotonic", (struct session_options){0});
 	for (int i = 0; i < DEPTH_BOUNDS_COUNT; i++) {
 		fake_tell(&f.fake, "message 1 1 5 5 %lu 0", depth_bounds[i]);
 		fake_tell(&f.fake, "message 1 1 5 5 %lu 0", depth_bounds[i] + 1);
@@ -167,13 +169,14 @@ static void depths_and_turns_are_counted_in_their_buckets(void **state)
 	assert_int_equal(h->count, DEPTH_BOUNDS_COUNT);
 	for (int i = 0; i < DEPTH_BOUNDS_COUNT; i++)
 		assert_int_equal(h->buckets[i], 1);
-	assert_int_equal(find(&f.a, AGGREGATE_TURN, "alpha", NULL)->histogram.sum,
-		70 * DEPTH_BOUNDS_COUNT);
+	assert_int_equal(
+		find(&f.a, AGGREGATE_TURN, "alpha", NULL)->histogram.sum, 70 * DEPTH_BOUNDS_COUNT);
 	h = &find(&f.a, AGGREGATE_DELAY, NULL, NULL)->histogram;
 	assert_int_equal(h->count, DEPTH_BOUNDS_COUNT - 1);
 	assert_null(find(&f.a, AGGREGATE_DELAY, NULL, NULL)->class_name);
 	assert_string_equal(find(&f.a, AGGREGATE_DELAY, NULL, NULL)->dispatcher, "default");
-	assert_int_equal(find(&f.a, AGGREGATE_DELAY, NULL, NULL)->dispatcher_kind, ACTOR_ABI_HYBRID);
+	assert_int_equal(
+		find(&f.a, AGGREGATE_DELAY, NULL, NULL)->dispatcher_kind, ACTOR_ABI_HYBRID);
 	end(&f);
 }
 
@@ -186,7 +189,7 @@ static void full_and_partial_batches_are_counted_exactly(void **state)
 	SKIP_WITHOUT_ROOT();
 	for (int perf = 0; perf < 2; perf++) {
 		messages = 0;
-		begin(&f, "monotonic", (struct session_options){ .force_perf = perf });
+		begin(&f, "monotonic", (struct session_options){.force_perf = perf});
 		for (int n = 0; n < 64; n++) {
 			int whole = n % 2 && n < 63;
 
@@ -203,8 +206,9 @@ static void full_and_partial_batches_are_counted_exactly(void **state)
 		assert_adds_up(&f.a);
 		assert_int_equal(aggregate_lost_total(&f.a), 0);
 		assert_int_equal(find(&f.a, AGGREGATE_TURN, NULL, NULL)->histogram.count, 31);
-		assert_int_equal(counter(&f.a, AGGREGATE_DELIVERED, "alpha", NULL) +
-					 counter(&f.a, AGGREGATE_DELIVERED, "beta\\x1b[31m\\xff", NULL),
+		assert_int_equal(
+			counter(&f.a, AGGREGATE_DELIVERED, "alpha", NULL) +
+				counter(&f.a, AGGREGATE_DELIVERED, "beta\\x1b[31m\\xff", NULL),
 			messages);
 		end(&f);
 	}
@@ -219,7 +223,7 @@ static void what_was_delivered_before_the_attach_is_not_counted(void **state)
 	memset(&f, 0, sizeof(f));
 	fake_start(&f.fake, "tsc");
 	fake_tell(&f.fake, "skip 1000003");
-	open_session(&f, (struct session_options){ 0 });
+	open_session(&f, (struct session_options){0});
 	fake_tell(&f.fake, "message 1 1 10 10 1 1");
 	fake_tell(&f.fake, "message 1 1 10 10 1 0");
 	fake_tell(&f.fake, "end 7");
@@ -236,7 +240,7 @@ static void a_counter_that_starts_anew_still_adds_up(void **state)
 
 	(void)state;
 	SKIP_WITHOUT_ROOT();
-	begin(&f, "tsc", (struct session_options){ 0 });
+	begin(&f, "tsc", (struct session_options){0});
 	fake_tell(&f.fake, "skip 1000");
 	for (int i = 0; i < 2; i++) {
 		for (int k = 0; k < 3; k++)
@@ -256,7 +260,7 @@ static void what_nobody_reported_is_not_hidden(void **state)
 
 	(void)state;
 	SKIP_WITHOUT_ROOT();
-	begin(&f, "tsc", (struct session_options){ 0 });
+	begin(&f, "tsc", (struct session_options){0});
 	fake_tell(&f.fake, "message 1 1 10 10 1 0");
 	fake_tell(&f.fake, "end 7");
 	fake_tell(&f.fake, "skip 5");
@@ -275,7 +279,7 @@ static void backward_clock_steps_are_clamped_or_lost(void **state)
 
 	(void)state;
 	SKIP_WITHOUT_ROOT();
-	begin(&f, "monotonic", (struct session_options){ 0 });
+	begin(&f, "monotonic", (struct session_options){0});
 	fake_tell(&f.fake, "message 1 1 1000 77 1 %d", ACTOR_ABI_FIRST_BACK);
 	fake_tell(&f.fake, "message 1 1 77 1000 1 %d", ACTOR_ABI_SECOND_BACK);
 	fake_tell(&f.fake, "message 1 1 1001 77 1 %d", ACTOR_ABI_FIRST_BACK);
@@ -298,13 +302,13 @@ static void hostile_arguments_only_raise_loss_counters(void **state)
 	(void)state;
 	SKIP_WITHOUT_ROOT();
 	for (int perf = 0; perf < 2; perf++) {
-		begin(&f, "monotonic", (struct session_options){ .force_perf = perf });
+		begin(&f, "monotonic", (struct session_options){.force_perf = perf});
 		fake_tell(&f.fake, "hand 0 1000 0");
 		fake_tell(&f.fake, "hand 0 -1 0");
 		fake_tell(&f.fake, "hand 0 0 0");
-		fake_tell(&f.fake, "hand 0 5 7");           /* 4 messages */
+		fake_tell(&f.fake, "hand 0 5 7");		  /* 4 messages */
 		fake_tell(&f.fake, "hand %lu 12 0", f.fake.hole); /* 10 and a turn */
-		fake_tell(&f.fake, "hand -1 2 0");          /* a turn only */
+		fake_tell(&f.fake, "hand -1 2 0");		  /* a turn only */
 		read_session(&f);
 		assert_int_equal(f.a.lost[AGGREGATE_LOST_FORMAT], 3);
 		assert_int_equal(f.a.lost[AGGREGATE_LOST_COPY], 14);
@@ -329,14 +333,14 @@ static void paths_come_from_the_actor_table(void **state)
 	static const struct {
 		int actor;
 		const char *path;
-	} rows[] = { { 1, "/user/boss" }, { 2, "/user/boss/child" }, { 5, "/user/$5.70005" },
-		{ 7, "/user/#7" } };
+	} rows[] = {
+		{1, "/user/boss"}, {2, "/user/boss/child"}, {5, "/user/$5.70005"}, {7, "/user/#7"}};
 	struct fixture f;
 	const struct aggregate_series *s;
 
 	(void)state;
 	SKIP_WITHOUT_ROOT();
-	begin(&f, "tsc", (struct session_options){ .by_actor = true });
+	begin(&f, "tsc", (struct session_options){.by_actor = true});
 	for (int i = 1; i < 8; i++)
 		fake_tell(&f.fake, "message 1 %d 1 1 1 0", i);
 	fake_tell(&f.fake, "turn 1 2 1 1 1 0");
@@ -361,7 +365,7 @@ static void series_beyond_the_cap_share_one(void **state)
 
 	(void)state;
 	SKIP_WITHOUT_ROOT();
-	begin(&f, "tsc", (struct session_options){ .by_actor = true, .max_series = 10 });
+	begin(&f, "tsc", (struct session_options){.by_actor = true, .max_series = 10});
 	fake_tell(&f.fake, "actors 31");
 	read_session(&f);
 	assert_int_equal(f.a.recorded, 31);
@@ -379,8 +383,8 @@ static void a_burst_of_new_series_finds_room(void **state)
 	SKIP_WITHOUT_ROOT();
 	for (int perf = 0; perf < 2; perf++) {
 		begin(&f, "tsc",
-			(struct session_options){ .by_actor = true, .max_series = 4000,
-				.force_perf = perf });
+			(struct session_options){
+				.by_actor = true, .max_series = 4000, .force_perf = perf});
 		fake_tell(&f.fake, "actors 3001");
 		read_session(&f);
 		assert_int_equal(f.a.recorded, 3001);
@@ -395,7 +399,7 @@ static void equal_names_are_added_up(void **state)
 
 	(void)state;
 	SKIP_WITHOUT_ROOT();
-	begin(&f, "tsc", (struct session_options){ 0 });
+	begin(&f, "tsc", (struct session_options){0});
 	fake_tell(&f.fake, "message 1 1 1 1 1 0"); /* classes 1 and 4 are both called alpha */
 	fake_tell(&f.fake, "message 4 1 1 1 1 0");
 	fake_tell(&f.fake, "end 7");
@@ -412,7 +416,7 @@ static void events_without_records_are_tallied(void **state)
 	(void)state;
 	SKIP_WITHOUT_ROOT();
 	for (int perf = 0; perf < 2; perf++) {
-		begin(&f, "tsc", (struct session_options){ .force_perf = perf });
+		begin(&f, "tsc", (struct session_options){.force_perf = perf});
 		for (int i = 0; i < 7; i++)
 			fake_tell(&f.fake, "enqueue 1");
 		fake_tell(&f.fake, "yield 1 1");
@@ -436,7 +440,7 @@ static void leaving_lowers_every_semaphore(void **state)
 	memset(&other, 0, sizeof(other));
 	fake_start(&other.fake, "tsc");
 	for (int perf = 0; perf < 2; perf++) {
-		begin(&f, "tsc", (struct session_options){ .force_perf = perf });
+		begin(&f, "tsc", (struct session_options){.force_perf = perf});
 		assert_in_range(fake_tell(&f.fake, "listened"), 4, 100);
 		assert_int_equal(fake_tell(&other.fake, "listened"), 0);
 		session_stop(f.session);
@@ -444,7 +448,7 @@ static void leaving_lowers_every_semaphore(void **state)
 		read_session(&f);
 		session_close(f.session);
 		assert_int_equal(fake_tell(&f.fake, "listened"), 0);
-		open_session(&f, (struct session_options){ .force_perf = perf });
+		open_session(&f, (struct session_options){.force_perf = perf});
 		assert_in_range(fake_tell(&f.fake, "listened"), 4, 100);
 		end(&f);
 	}
@@ -460,9 +464,9 @@ static void a_killed_collector_leaves_nothing(void **state)
 	SKIP_WITHOUT_ROOT();
 	fake_start(&fake, "tsc");
 	for (int perf = 0; perf < 2; perf++) {
-		struct session_options options = { .pid = fake.pid, .force_perf = perf };
+		struct session_options options = {.pid = fake.pid, .force_perf = perf};
 		struct session *session;
-		struct error error = { 0 };
+		struct error error = {0};
 		int ends[2];
 		pid_t pid;
 		char byte;
@@ -490,11 +494,11 @@ static void a_killed_collector_leaves_nothing(void **state)
 static void the_final_state_outlives_the_target(void **state)
 {
 	struct fixture f;
-	struct pollfd p = { .events = POLLIN };
+	struct pollfd p = {.events = POLLIN};
 
 	(void)state;
 	SKIP_WITHOUT_ROOT();
-	begin(&f, "tsc", (struct session_options){ .by_actor = true });
+	begin(&f, "tsc", (struct session_options){.by_actor = true});
 	fake_tell(&f.fake, "message 1 2 1 1 1 0");
 	fake_tell(&f.fake, "end 7");
 	read_session(&f);
@@ -516,7 +520,7 @@ static void an_open_turn_is_named_and_ages(void **state)
 
 	(void)state;
 	SKIP_WITHOUT_ROOT();
-	begin(&f, "tsc", (struct session_options){ 0 });
+	begin(&f, "tsc", (struct session_options){0});
 	fake_tell(&f.fake, "open 2");
 	read_session(&f);
 	usleep(20000);
@@ -533,21 +537,21 @@ static void an_open_turn_is_named_and_ages(void **state)
 
 static void each_failure_has_its_exit_code(void **state)
 {
-	struct session_options options = { .pid = 0x3fffff };
+	struct session_options options = {.pid = 0x3fffff};
 	struct session *session = NULL;
-	struct error error = { 0 };
+	struct error error = {0};
 	struct fake fake;
 
 	(void)state;
 	SKIP_WITHOUT_ROOT();
 	assert_int_equal(session_open(&session, &options, &error), EXIT_TARGET);
-	error = (struct error){ 0 };
+	error = (struct error){0};
 	options.pid = getpid();
 	assert_int_equal(session_open(&session, &options, &error), EXIT_PROBES);
 	assert_non_null(strstr(error.text, "does not carry libactor"));
 	fake_start(&fake, "tsc");
 	fake_tell(&fake, "major 2");
-	error = (struct error){ 0 };
+	error = (struct error){0};
 	options.pid = fake.pid;
 	assert_int_equal(session_open(&session, &options, &error), EXIT_PROBES);
 	assert_non_null(strstr(error.text, "newer"));

@@ -30,7 +30,7 @@ static void a_fake_target_is_found_with_its_root(void **state)
 {
 	struct fake fake;
 	struct target t;
-	struct error error = { 0 };
+	struct error error = {0};
 
 	(void)state;
 	fake_start(&fake, "tsc");
@@ -49,11 +49,12 @@ static void a_fake_target_is_found_with_its_root(void **state)
 static void replaced(bool unlink_only)
 {
 	char path[] = "/tmp/actorprobe-test-XXXXXX", line[256];
-	const char *program = getenv("FAKE_TARGET") ? getenv("FAKE_TARGET") : "build/tests/fake_target";
+	const char *program =
+		getenv("FAKE_TARGET") ? getenv("FAKE_TARGET") : "build/tests/fake_target";
 	int fd = mkstemp(path);
 	struct fake fake;
 	struct target t;
-	struct error error = { 0 };
+	struct error error = {0};
 
 	assert_true(fd >= 0);
 	close(fd);
@@ -96,7 +97,7 @@ static void a_thread_leads_to_its_process(void **state)
 	volatile pid_t tid = 0;
 	pthread_t thread;
 	struct target t;
-	struct error error = { 0 };
+	struct error error = {0};
 
 	(void)state;
 	pthread_create(&thread, NULL, thread_main, (void *)&tid);
@@ -140,13 +141,14 @@ static void another_thread_serves_when_the_main_one_has_ended(void **state)
 /* The smallest 32-bit program: jmp to itself. */
 static void a_32_bit_program_is_refused(void **state)
 {
-	static const uint8_t program[] = { 0x7f, 'E', 'L', 'F', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0,
-		3, 0, 1, 0, 0, 0, 0x54, 0x80, 4, 8, 52, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 52, 0, 32, 0, 1,
-		0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 4, 8, 0, 0x80, 4, 8, 0x60, 0, 0, 0,
-		0x60, 0, 0, 0, 5, 0, 0, 0, 0, 0x10, 0, 0, 0xeb, 0xfe, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+	static const uint8_t program[] = {0x7f, 'E', 'L', 'F', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		2, 0, 3, 0, 1, 0, 0, 0, 0x54, 0x80, 4, 8, 52, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 52,
+		0, 32, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 4, 8, 0, 0x80, 4,
+		8, 0x60, 0, 0, 0, 0x60, 0, 0, 0, 5, 0, 0, 0, 0, 0x10, 0, 0, 0xeb, 0xfe, 0, 0, 0, 0,
+		0, 0, 0, 0, 0, 0};
 	char path[] = "/tmp/actorprobe-test-XXXXXX";
 	int fd = mkostemp(path, 0), exec_failed;
-	struct error error = { 0 };
+	struct error error = {0};
 	struct target t;
 	pid_t pid;
 
@@ -177,8 +179,8 @@ static void a_32_bit_program_is_refused(void **state)
 
 static void the_list_names_systems_and_actors(void **state)
 {
-	struct target_list list = { 0 };
-	struct error error = { 0 };
+	struct target_list list = {0};
+	struct error error = {0};
 	struct fake fake;
 	int found = 0;
 
