@@ -96,7 +96,7 @@ int actor__schedule_run(struct actor_unit *unit)
 	unit->state = ACTOR__UNIT_RUNNING;
 	loop->in_turn = true;
 	loop->abi->actor = cell->self;
-	loop->abi->turn++;
+	__atomic_store_n(&loop->abi->turn, loop->abi->turn + 1, __ATOMIC_RELAXED);
 	if (actor__probes_any())
 		turn_observed(loop, &cell);
 	else
