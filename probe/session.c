@@ -247,9 +247,10 @@ void session_stop(struct session *s)
 {
 	if (s->stopped)
 		return;
+	/* Detaching takes long, and counts nothing for the most part of it. */
+	s->stopped_ns = monotonic_ns();
 	trace_detach(&s->trace);
 	s->stopped = true;
-	s->stopped_ns = monotonic_ns();
 }
 
 void session_close(struct session *s)
