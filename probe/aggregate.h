@@ -88,7 +88,10 @@ struct aggregate {
 	bool alive;            /* the target still runs */
 	uint64_t elapsed_ns;   /* since the attach */
 	uint64_t attach_ns;    /* time the attach took */
-	uint64_t delivered;    /* by the loops' own counters, first to last hand-over */
+	/* By the own counters of the loops that handed anything over: what they had delivered before
+	 * their first hand-over, and from there to their last one. */
+	uint64_t delivered_before;
+	uint64_t delivered;
 	uint64_t recorded;
 	uint64_t unstamped;
 	uint64_t lost[AGGREGATE_LOST_REASONS];

@@ -225,6 +225,8 @@ static void accounts_add(const struct trace *t, struct aggregate *a)
 		struct loop_account account = {0};
 
 		account_read(fd, loop, &account);
+		a->delivered_before +=
+			account.end > account.delivered ? account.end - account.delivered : 0;
 		a->delivered += account.delivered;
 		a->recorded += account.total.recorded;
 		a->unstamped += account.total.unstamped;

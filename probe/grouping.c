@@ -211,6 +211,7 @@ static void take(uint64_t *now, uint64_t before)
 static void subtract_head(struct aggregate *out, const struct aggregate *before)
 {
 	take(&out->elapsed_ns, before->elapsed_ns);
+	out->delivered_before += before->delivered;
 	take(&out->delivered, before->delivered);
 	take(&out->recorded, before->recorded);
 	take(&out->unstamped, before->unstamped);

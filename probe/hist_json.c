@@ -90,6 +90,7 @@ static void add_accounting(struct text *t, const struct aggregate *a, double tim
 	json_t *reasons = json_object();
 
 	put_time(object, time);
+	json_put_count(object, "delivered_before", a->delivered_before);
 	json_put_count(object, "delivered", a->delivered);
 	json_put_count(object, "recorded", a->recorded);
 	json_put_count(object, "unstamped", a->unstamped);

@@ -101,6 +101,7 @@ static inline void sample_fill(struct aggregate *a, uint64_t scale)
 		.alive = true,
 		.elapsed_ns = scale * 1000000000,
 		.attach_ns = 12345678,
+		.delivered_before = 1009,
 		.delivered = 608 * scale,
 		.recorded = 600 * scale,
 		.unstamped = 5 * scale,

@@ -104,6 +104,7 @@ static void each_line_is_one_series_then_the_accounting(void **state)
 		check_buckets(lines.object[i]);
 	}
 	assert_int_equal(integer(lines.object[lines.count - 1], "delivered"), 608);
+	assert_int_equal(integer(lines.object[lines.count - 1], "delivered_before"), 1009);
 	assert_int_equal(integer(lines.object[lines.count - 1], "recorded"), 600);
 	assert_int_equal(integer(lines.object[lines.count - 1], "unstamped"), 5);
 	assert_int_equal(integer(lines.object[lines.count - 1], "lost"), 3);
