@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "probe/aggregate.h"
+#include "probe/capability.h"
 #include "probe/error.h"
 #include "runtime/abi.h"
 #include "tests/fake.h"
@@ -491,6 +492,34 @@ static void a_killed_collector_leaves_nothing(void **state)
 	fake_stop(&fake);
 }
 
+static void observation_goes_on_without_privileges(void **state)
+{
+	struct fixture f;
+	int status = -1;
+	pid_t pid;
+
+	(void)state;
+	SKIP_WITHOUT_ROOT();
+	begin(&f, "tsc", (struct session_options){.by_actor = true});
+	session_close(f.session);
+	f.session = NULL;
+	fflush(NULL);
+	pid = fork(); /* the test itself stays root */
+	if (pid == 0) {
+		open_session(&f, (struct session_options){.by_actor = true});
+		if (setgid(65534) < 0 || setuid(65534) < 0 || capability_drop_all() < 0)
+			_exit(2);
+		fake_tell(&f.fake, "message 1 2 1 1 1 0");
+		fake_tell(&f.fake, "end 7");
+		if (session_read(f.session, &f.a, &f.error) != 0)
+			_exit(3);
+		_exit(find(&f.a, AGGREGATE_WAIT, "alpha", "/user/boss/child") ? 0 : 4);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	end(&f);
+}
+
 static void the_final_state_outlives_the_target(void **state)
 {
 	struct fixture f;
@@ -576,6 +605,7 @@ int main(void)
 		cmocka_unit_test(events_without_records_are_tallied),
 		cmocka_unit_test(leaving_lowers_every_semaphore),
 		cmocka_unit_test(a_killed_collector_leaves_nothing),
+		cmocka_unit_test(observation_goes_on_without_privileges),
 		cmocka_unit_test(the_final_state_outlives_the_target),
 		cmocka_unit_test(an_open_turn_is_named_and_ages),
 		cmocka_unit_test(each_failure_has_its_exit_code),
