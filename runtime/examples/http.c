@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define HEADER_BYTES 8192
-#define BACKLOG      128
+#define BACKLOG	     128
 #define SWEEP_MS     50
 #define HANDLING_MS  10000
 #define ANSWERING_MS 5000
@@ -408,8 +408,7 @@ static int server_listen(struct http_server *server)
 	return rc;
 }
 
-int http_server_open(
-	struct http_server **out, uv_loop_t *loop, const struct http_options *options)
+int http_server_open(struct http_server **out, uv_loop_t *loop, const struct http_options *options)
 {
 	struct http_server *server = calloc(1, sizeof(*server));
 	int rc;

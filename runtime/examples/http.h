@@ -11,7 +11,7 @@
 #include <uv.h>
 
 #define HTTP_PATH_BYTES 255
-#define HTTP_BODY_BYTES 64 /* of a request */
+#define HTTP_BODY_BYTES 64  /* of a request */
 #define HTTP_TEXT_BYTES 200 /* of an answer */
 
 struct http_server;
@@ -32,8 +32,7 @@ struct http_options {
 };
 
 /* Listens. 0, or a libuv code. */
-int http_server_open(
-	struct http_server **out, uv_loop_t *loop, const struct http_options *options);
+int http_server_open(struct http_server **out, uv_loop_t *loop, const struct http_options *options);
 
 int http_server_port(const struct http_server *server);
 

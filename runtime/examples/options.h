@@ -13,9 +13,9 @@ struct options {
 	int64_t idle_ms; /* how long a client may take to send a request */
 
 	enum actor_dispatcher_kind dispatcher;
-	int64_t budget;     /* of the dispatcher; 0 = its default */
+	int64_t budget;	    /* of the dispatcher; 0 = its default */
 	int64_t throughput; /* messages per turn; 0 = the runtime's default */
-	int64_t loops;      /* beside the one that serves HTTP */
+	int64_t loops;	    /* beside the one that serves HTTP */
 
 	int64_t pricing_us; /* work for one quote */
 	int64_t pricing_throughput;

@@ -22,3 +22,15 @@ $(B)/examples/hello: $(B)/examples/hello.o $(B)/libactor.a
 $(B)/examples/shop: $(SHOP_OBJECTS) $(B)/libactor.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lhttp_parser -lm $(RUNTIME_LIBS)
+
+# The demonstration, see demo.sh. LOAD="--load 3000 --price-us 200" tries another load.
+TARGETS += $(B)/examples/sentence
+LOAD ?=
+
+$(B)/examples/sentence: $(B)/examples/sentence.o
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -ljansson
+
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)sh runtime/examples/demo.sh $(B) $(LOAD)

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANSWER_MS    2000 /* how long a request waits for stock and pricing */
+#define ANSWER_MS    2000   /* how long a request waits for stock and pricing */
 #define WAITING_MOST 100000 /* rows that may wait for the importer */
 
 enum { OK = 200, ACCEPTED = 202, NOT_FOUND = 404, NOT_ALLOWED = 405, BAD = 400, BUSY = 429 };
@@ -29,11 +29,11 @@ struct row {
 
 static struct actor_type get_product = ACTOR_TYPE("get_product");
 static struct actor_type import = ACTOR_TYPE("import");
-static struct actor_type count = ACTOR_TYPE("count");   /* uint32_t product */
+static struct actor_type count = ACTOR_TYPE("count");	  /* uint32_t product */
 static struct actor_type counted = ACTOR_TYPE("counted"); /* struct row */
-static struct actor_type quote = ACTOR_TYPE("quote");   /* uint32_t product */
-static struct actor_type quoted = ACTOR_TYPE("quoted"); /* uint32_t cents */
-static struct actor_type row = ACTOR_TYPE("row");       /* struct row */
+static struct actor_type quote = ACTOR_TYPE("quote");	  /* uint32_t product */
+static struct actor_type quoted = ACTOR_TYPE("quoted");	  /* uint32_t cents */
+static struct actor_type row = ACTOR_TYPE("row");	  /* struct row */
 static struct actor_type restock = ACTOR_TYPE("restock"); /* struct row */
 
 /* Keeps the processor busy, as real work would; the result depends on the product only. */
@@ -248,8 +248,7 @@ static struct actor_class request_class = {
 static void request_begin(const struct request *request, struct actor_type *type)
 {
 	struct store *store = request->store;
-	struct actor_spawn_options options = {
-		.size = sizeof(options), .init = request, .loop = 1};
+	struct actor_spawn_options options = {.size = sizeof(options), .init = request, .loop = 1};
 	actor_ref ref;
 	int rc = actor_system_spawn(store->system, &request_class, &options, &ref);
 
@@ -292,8 +291,8 @@ static void store_post(struct store *store, const struct http_request *http)
 		.ticket = http->ticket,
 		.rows = (uint32_t)store->options->import_rows};
 
-	if (*http->body && (!number_read(http->body, WAITING_MOST + 1, &request.rows) ||
-				   request.rows == 0))
+	if (*http->body &&
+		(!number_read(http->body, WAITING_MOST + 1, &request.rows) || request.rows == 0))
 		store_refuse(store, http->ticket, BAD, "the body is a number of rows, or empty");
 	else
 		request_begin(&request, &import);
