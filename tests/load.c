@@ -31,7 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ACTORS  12
+#define ACTORS  LOAD_ACTORS
 #define TOKENS  7
 #define VICTIMS 11
 

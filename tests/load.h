@@ -12,6 +12,7 @@
 
 #define LOAD_COUNTS_FD 3 /* the shared memory, if it is there */
 #define LOAD_LOOPS     8
+#define LOAD_ACTORS    12
 #define LOAD_SAMPLES   65536
 
 struct load_samples {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Attaches to a child that runs the real runtime and compares counts and times with its own. */
+/* Attaches actorprobe to a program and compares its counts with the program's own, exactly.
+ *
+ * Three counts are independent of each other: the program's, by its handlers; the loops' own
+ * counters, which each batch begins with; the records that reached the histograms.
+ */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,317 +11,169 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "probe/aggregate.h"
-#include "probe/error.h"
-#include "runtime/actor.h"
+#include "tests/collected.h"
+#include "tests/loaded.h"
+#include "tests/program.h"
 
-#define TOKENS 7
+#define ATTACHED "observing process"
+#define DELAY    "\"actor_dispatcher_queue_delay_seconds\""
+#define OPEN     62 /* most messages of one loop that are handled and not yet handed over */
 
-/* ---- the child: tokens go round between actors until each has made its hops ---- */
+static struct program tool;
 
-struct token {
-	uint32_t hops;
-	uint32_t spin_ns;
-};
+static const char *const ways[] = { "", "--perf-events" };
+static const char *const dispatchers[] = { "hybrid", "microtask", "immediate", "throughput",
+	"custom" };
 
-static struct actor_type token_type = ACTOR_TYPE("token");
-static actor_ref ring[64];
-static int ring_count;
-static atomic_ulong handled, finished;
-
-static uint64_t now_ns(void)
+static void assert_histograms(const struct collected *c)
 {
-	struct timespec t;
+	static const char *const metrics[] = { "\"actor_mailbox_wait_seconds\"",
+		"\"actor_message_handler_seconds\"", "\"actor_mailbox_depth\"" };
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	assert_int_equal(c->delivered, c->recorded + c->unstamped + c->lost);
+	assert_int_equal(c->lost, 0);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(collected_sum(tool.out, metrics[i], "count"), c->recorded);
 }
 
-static int pass_on(struct actor_ctx *ctx, const struct actor_message *message)
+/* From before the first to after the last message. */
+static void count_all(const char *dispatcher, int loops, const char *way, uint64_t messages)
 {
-	struct token token = *(const struct token *)message->payload;
-	int at = 0;
+	struct loaded load;
+	struct collected c;
 
-	atomic_fetch_add(&handled, 1);
-	for (uint64_t until = now_ns() + token.spin_ns; token.spin_ns && now_ns() < until;)
-		;
-	if (--token.hops == 0) {
-		atomic_fetch_add(&finished, 1);
-		return 0;
+	loaded_start(&load, "dispatcher=%s loops=%d messages=%lu", dispatcher, loops,
+		(unsigned long)messages);
+	program_start(&tool, "$A hist -v -j %s -p %d", way, load.pid);
+	program_expect(&tool, tool.err, ATTACHED);
+	loaded_say(&load, "go");
+	loaded_expect(&load, "done");
+	kill(tool.pid, SIGINT);
+	program_wait(&tool);
+	assert_int_equal(tool.exit, 0);
+	assert_int_equal(loaded_handled(&load), messages);
+	c = collected_account(tool.out);
+	assert_int_equal(c.recorded, messages);
+	assert_int_equal(c.delivered, messages);
+	assert_int_equal(c.unstamped, 0);
+	assert_int_equal(c.before, 0);
+	assert_histograms(&c);
+	/* A turn's count of messages is another field of another record. */
+	assert_int_equal(collected_sum(tool.out, "\"actor_turn_messages\"", "sum"), messages);
+	/* A loop of the program's own starts its actors only now; those turns were asked for before
+	 * anybody listened. */
+	assert_int_equal(collected_sum(tool.out, "\"actor_turn_seconds\"", "count") -
+				 collected_sum(tool.out, DELAY, "count"),
+		loops == 1 ? LOAD_ACTORS : 0);
+	loaded_stop(&load);
+}
+
+static void each_dispatcher_is_counted_exactly(void **state)
+{
+	static const uint64_t primes[] = { 40009, 10007 };
+
+	for (size_t w = 0; w < 2; w++)
+		for (size_t d = 0; d < sizeof(dispatchers) / sizeof(dispatchers[0]); d++)
+			for (int loops = 1; loops <= 3; loops += 2) {
+				print_message("# %s, %d loops %s\n", dispatchers[d], loops, ways[w]);
+				count_all(dispatchers[d], loops, ways[w], primes[w]);
+			}
+}
+
+/* Attached to a program that runs already, and left before it ends. The program's own count is read
+ * before and after each of the two marks, which must lie between. */
+static void count_middle(const char *dispatcher, int loops, const char *way, const char *seconds)
+{
+	struct loaded load;
+	struct collected c;
+	uint64_t before_attach, attached, leaving, left, total;
+
+	loaded_start(&load, "dispatcher=%s loops=%d messages=0", dispatcher, loops);
+	loaded_say(&load, "go");
+	usleep(20000);
+	before_attach = loaded_handled(&load);
+	assert_true(before_attach > 0);
+	program_start(&tool, "$A hist -v -j %s -p %d", way, load.pid);
+	program_expect(&tool, tool.err, ATTACHED);
+	usleep((useconds_t)(atof(seconds) * 1e6));
+	attached = loaded_handled(&load);
+	leaving = loaded_handled(&load);
+	kill(tool.pid, SIGINT);
+	program_wait(&tool);
+	left = loaded_handled(&load);
+	assert_int_equal(tool.exit, 0);
+	usleep(20000);
+	loaded_say(&load, "stop");
+	loaded_expect(&load, "done");
+	total = loaded_handled(&load);
+
+	c = collected_account(tool.out);
+	assert_histograms(&c);
+	assert_true(c.recorded > 0);
+	assert_in_range(c.before + (uint64_t)loops * OPEN, before_attach, attached);
+	assert_in_range(c.before + c.delivered + (uint64_t)loops * OPEN, leaving,
+		left + (uint64_t)loops * OPEN);
+	assert_in_range(total, left + 1, UINT64_MAX);
+	assert_int_equal(c.before + c.recorded + c.unstamped + c.lost +
+				 (total - (c.before + c.delivered)),
+		total);
+	print_message("# %s, %d loops %s: %lu before, %lu recorded, %lu unstamped, %lu after\n",
+		dispatcher, loops, way, (unsigned long)c.before, (unsigned long)c.recorded,
+		(unsigned long)c.unstamped, (unsigned long)(total - c.before - c.delivered));
+	loaded_stop(&load);
+}
+
+static void a_part_of_a_run_adds_up_with_the_rest(void **state)
+{
+	for (size_t w = 0; w < 2; w++)
+		for (size_t d = 0; d < sizeof(dispatchers) / sizeof(dispatchers[0]); d++)
+			count_middle(dispatchers[d], d % 2 ? 1 : 3, ways[w], "0.2");
+}
+
+/* Mail that was told before the attach: it has no stamp, is counted, and goes into no histogram. */
+static void mail_from_before_the_attach_is_unstamped(void **state)
+{
+	for (size_t w = 0; w < 2; w++) {
+		struct loaded load;
+		struct collected c;
+
+		loaded_start(&load, "work=backlog spin=2000000 messages=1009");
+		loaded_say(&load, "go");
+		usleep(50000);
+		program_start(&tool, "$A hist -v -j %s -p %d", ways[w], load.pid);
+		program_expect(&tool, tool.err, ATTACHED);
+		loaded_expect(&load, "done");
+		kill(tool.pid, SIGINT);
+		program_wait(&tool);
+		c = collected_account(tool.out);
+		assert_int_equal(c.recorded, 0);
+		assert_int_equal(c.lost, 0);
+		assert_true(c.before > 0 && c.unstamped > 0);
+		assert_int_equal(c.unstamped, c.delivered);
+		assert_int_equal(c.before + c.unstamped, 1009);
+		loaded_stop(&load);
 	}
-	while (ring[at] != actor_self(ctx))
-		at++;
-	return actor_tell(ctx, ring[(at + 1 + (int)token.hops % 3) % ring_count], &token_type,
-		&token, sizeof(token));
 }
 
-static struct actor_class passer = {
-	.size = sizeof(passer), .name = "passer", .on_message = pass_on};
-
-static void child_main(int in, int out, int loops)
+static void everything_that_attaches(void **state)
 {
-	struct actor_system_options options = {
-		.size = sizeof(options), .loops = loops, .name = "exact"};
-	struct actor_system *system;
-	FILE *commands = fdopen(in, "r");
-	unsigned int n, spin;
-
-	if (actor_system_open(&system, &options) < 0)
-		_exit(3);
-	for (int kind = 0; kind < 4; kind++)
-		for (int i = 0; i < 2 * loops; i++) {
-			struct actor_dispatcher_spec spec;
-			struct actor_spawn_options spawn = {
-				.size = sizeof(spawn), .loop = i % loops + 1, .dispatcher = &spec};
-
-			if (kind == 0)
-				actor_dispatcher_hybrid(&spec, 64, NULL);
-			else if (kind == 1)
-				actor_dispatcher_microtask(&spec, NULL);
-			else if (kind == 2)
-				actor_dispatcher_immediate(&spec, NULL);
-			else
-				actor_dispatcher_throughput(&spec, 16, NULL);
-			if (actor_system_spawn(system, &passer, &spawn, &ring[ring_count++]) < 0)
-				_exit(4);
-		}
-	dprintf(out, "ready\n");
-	while (fscanf(commands, "%u %u", &n, &spin) == 2) {
-		uint64_t before = atomic_load(&finished);
-
-		for (unsigned int t = 0; t < TOKENS; t++) {
-			struct token token = {n / TOKENS + (t == 0 ? n % TOKENS : 0), spin};
-
-			actor_system_tell(system, ring[t % (unsigned int)ring_count], &token_type,
-				&token, sizeof(token));
-		}
-		while (spin != 1 && atomic_load(&finished) < before + TOKENS)
-			usleep(500);
-		dprintf(out, "%lu\n", atomic_load(&handled));
-	}
-	actor_system_close_wait(system);
-	_exit(0);
-}
-
-/* ---- the parent ---- */
-
-struct child {
-	pid_t pid;
-	FILE *in, *out;
-};
-
-static void child_start(struct child *c, int loops)
-{
-	int to[2], from[2];
-	char line[64];
-
-	assert_int_equal(pipe2(to, O_CLOEXEC), 0);
-	assert_int_equal(pipe2(from, O_CLOEXEC), 0);
-	fflush(NULL);
-	c->pid = fork();
-	if (c->pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(to[1]);
-		close(from[0]);
-		child_main(to[0], from[1], loops);
-	}
-	close(to[0]);
-	close(from[1]);
-	c->in = fdopen(to[1], "w");
-	c->out = fdopen(from[0], "r");
-	assert_non_null(fgets(line, sizeof(line), c->out));
-}
-
-static uint64_t child_run(struct child *c, unsigned int messages, unsigned int spin_ns)
-{
-	char line[64];
-
-	fprintf(c->in, "%u %u\n", messages, spin_ns);
-	fflush(c->in);
-	assert_non_null(fgets(line, sizeof(line), c->out));
-	return strtoull(line, NULL, 10);
-}
-
-static void child_stop(struct child *c)
-{
-	fclose(c->in);
-	fclose(c->out);
-	kill(c->pid, SIGKILL);
-	waitpid(c->pid, NULL, 0);
-}
-
-static struct session *attach(pid_t pid, bool perf)
-{
-	struct session_options options = {.pid = pid, .force_perf = perf};
-	struct session *session = NULL;
-	struct error error = {0};
-
-	session_open(&session, &options, &error);
-	assert_string_equal(error.text, "");
-	return session;
-}
-
-static void read_all(struct session *s, struct aggregate *a)
-{
-	struct error error = {0};
-
-	aggregate_fini(a);
-	assert_int_equal(session_read(s, a, &error), 0);
-}
-
-static uint64_t histogram_total(const struct aggregate *a, enum aggregate_metric metric)
-{
-	uint64_t total = 0;
-
-	for (size_t i = 0; i < a->series_count; i++)
-		if (a->series[i].metric == metric)
-			total += a->series[i].histogram.count;
-	return total;
-}
-
-static void assert_adds_up(const struct aggregate *a)
-{
-	assert_int_equal(a->delivered, a->recorded + a->unstamped + aggregate_lost_total(a));
-	assert_int_equal(histogram_total(a, AGGREGATE_WAIT), a->recorded);
-	assert_int_equal(histogram_total(a, AGGREGATE_HANDLER), a->recorded);
-	assert_int_equal(histogram_total(a, AGGREGATE_DEPTH), a->recorded);
-}
-
-#define SKIP_WITHOUT_ROOT()                                                                        \
-	do {                                                                                       \
-		if (geteuid() != 0) {                                                              \
-			print_message("SKIP %s: attaching needs root\n", __func__);                \
-			skip();                                                                    \
-		}                                                                                  \
-	} while (0)
-
-static void a_prime_number_of_messages_is_counted_exactly(void **state)
-{
-	static const unsigned int primes[] = {100003, 10007};
-
-	(void)state;
-	SKIP_WITHOUT_ROOT();
-	for (int loops = 1; loops <= 3; loops += 2)
-		for (int perf = 0; perf < 2; perf++) {
-			struct aggregate a = {0};
-			struct session *session;
-			struct child c;
-			uint64_t messages = 0;
-
-			child_start(&c, loops);
-			session = attach(c.pid, perf);
-			assert_int_equal(child_run(&c, primes[perf], 0), primes[perf]);
-			session_stop(session);
-			read_all(session, &a);
-			print_message("%d loops, %s: %lu delivered, %lu clamped\n", loops,
-				perf ? "perf" : "multi", a.delivered, a.clamped);
-			assert_int_equal(a.recorded, primes[perf]);
-			assert_int_equal(a.delivered, primes[perf]);
-			assert_int_equal(aggregate_lost_total(&a) + a.unstamped, 0);
-			assert_adds_up(&a);
-			for (size_t i = 0; i < a.series_count; i++)
-				if (a.series[i].metric == AGGREGATE_TURN_MESSAGES)
-					messages += a.series[i].histogram.sum;
-			assert_int_equal(messages, primes[perf]);
-			assert_int_equal(histogram_total(&a, AGGREGATE_TURN),
-				histogram_total(&a, AGGREGATE_DELAY));
-			session_close(session);
-			aggregate_fini(&a);
-			child_stop(&c);
-		}
-}
-
-static void attaching_in_the_middle_adds_up(void **state)
-{
-	struct child c;
-
-	(void)state;
-	SKIP_WITHOUT_ROOT();
-	child_start(&c, 3);
-	for (int perf = 0; perf < 2; perf++) {
-		child_run(&c, 400000000, 1); /* does not wait for the end */
-		for (int i = 0; i < 10; i++) {
-			struct aggregate a = {0};
-			struct session *session = attach(c.pid, perf);
-
-			usleep(20000);
-			read_all(session, &a);
-			assert_int_equal(
-				a.delivered, a.recorded + a.unstamped + aggregate_lost_total(&a));
-			session_stop(session);
-			read_all(session, &a);
-			assert_true(a.recorded > 0);
-			assert_int_equal(aggregate_lost_total(&a), 0);
-			assert_adds_up(&a);
-			session_close(session);
-			aggregate_fini(&a);
-		}
-	}
-	child_stop(&c);
-}
-
-/* Value below which the share `q` lies, as the upper bound of its bucket. */
-static uint64_t quantile(const struct aggregate_histogram *h, double q)
-{
-	uint64_t rank = (uint64_t)(q * (double)h->count), seen = 0;
-	int i = 0;
-
-	while (i < BOUNDS_COUNT && (seen += h->buckets[i]) <= rank)
-		i++;
-	return bounds_ns[i < BOUNDS_COUNT ? i : BOUNDS_COUNT - 1];
-}
-
-static void known_handler_times_are_found_again(void **state)
-{
-	static const unsigned int spins[] = {2000, 50000, 1000000, 20000000};
-
-	(void)state;
-	SKIP_WITHOUT_ROOT();
-	for (size_t i = 0; i < sizeof(spins) / sizeof(spins[0]); i++) {
-		struct aggregate a = {0};
-		struct session *session;
-		struct child c;
-
-		child_start(&c, 1);
-		session = attach(c.pid, false);
-		child_run(&c, spins[i] > 1000000 ? 29 : 211, spins[i]);
-		session_stop(session);
-		read_all(session, &a);
-		for (size_t k = 0; k < a.series_count; k++) {
-			const struct aggregate_histogram *h = &a.series[k].histogram;
-
-			if (a.series[k].metric != AGGREGATE_HANDLER || h->count < 5)
-				continue;
-			print_message("%s: p50 %lu of %u\n", a.series[k].dispatcher,
-				quantile(h, 0.5), spins[i]);
-			/* The handler tells the next one: the trap of `enqueue` is part of it. */
-			assert_in_range(quantile(h, 0.5), spins[i], spins[i] * 1.25 + 5000);
-			assert_true(h->sum >= h->count * spins[i]);
-		}
-		session_close(session);
-		aggregate_fini(&a);
-		child_stop(&c);
-	}
+	print_message("SKIP test_exact: attaching needs root\n");
+	skip();
 }
 
 int main(void)
 {
+	const struct CMUnitTest without_root[] = { cmocka_unit_test(everything_that_attaches) };
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_prime_number_of_messages_is_counted_exactly),
-		cmocka_unit_test(attaching_in_the_middle_adds_up),
-		cmocka_unit_test(known_handler_times_are_found_again),
+		cmocka_unit_test(each_dispatcher_is_counted_exactly),
+		cmocka_unit_test(a_part_of_a_run_adds_up_with_the_rest),
+		cmocka_unit_test(mail_from_before_the_attach_is_unstamped),
 	};
 
+	if (geteuid() != 0)
+		return cmocka_run_group_tests(without_root, NULL, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
