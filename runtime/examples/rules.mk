@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The examples. They see of libactor what an installed program sees: <actor.h>, nothing else.
 
-SHOP_OBJECTS := $(addprefix $(B)/examples/,shop.o options.o store.o http.o load.o)
+SHOP_OBJECTS := $(addprefix $(B)/examples/,shop.o options.o store.o http.o \
+	connection.o load.o)
 EXAMPLE_HEADERS := $(wildcard runtime/examples/*.h) $(B)/include/actor.h
 
 TARGETS += $(B)/examples/hello $(B)/examples/shop
