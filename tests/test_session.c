@@ -500,9 +500,8 @@ static void observation_goes_on_without_privileges(void **state)
 
 	(void)state;
 	SKIP_WITHOUT_ROOT();
-	begin(&f, "tsc", (struct session_options){.by_actor = true});
-	session_close(f.session);
-	f.session = NULL;
+	memset(&f, 0, sizeof(f));
+	fake_start(&f.fake, "tsc");
 	fflush(NULL);
 	pid = fork(); /* the test itself stays root */
 	if (pid == 0) {
