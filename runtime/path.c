@@ -2,6 +2,7 @@
 /* "/user/parent/name" from a ref, and back. An anonymous actor's part is "$index.generation". */
 #include "path.h"
 
+#include "fork.h"
 #include "slots.h"
 
 #include <errno.h>
@@ -40,12 +41,16 @@ int actor_path(struct actor_system *system, actor_ref ref, char *buffer, size_t 
 	int rc = 0;
 	int used;
 
+	if (actor__forked(system))
+		return -ECHILD;
+	if (!actor__loop_of(system, ref))
+		return -ENOENT;
 	pthread_mutex_lock(&system->names.lock);
 	do
-		rc = ref ? part_of(ref, parts[depth], &ref) : -ENOENT;
+		rc = part_of(ref, parts[depth], &ref);
 	while (!rc && ++depth < DEPTH_MAX && ref);
 	pthread_mutex_unlock(&system->names.lock);
-	if (!depth)
+	if (rc || !bytes)
 		return rc;
 	used = snprintf(buffer, bytes, "/user");
 	while (depth-- && used >= 0 && (size_t)used < bytes)
@@ -64,7 +69,7 @@ actor_ref actor_lookup(struct actor_system *system, const char *path)
 {
 	actor_ref ref = 0;
 
-	if (!path || strncmp(path, "/user/", 6) != 0)
+	if (!path || strncmp(path, "/user/", 6) != 0 || actor__forked(system))
 		return 0;
 	path += 5;
 	while (*path == '/') {

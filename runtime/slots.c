@@ -150,7 +150,8 @@ void actor__slot_publish(
 	entry->class_id = (uint16_t)cell->cls->id;
 	entry->dispatcher = (uint16_t)dispatcher;
 	__atomic_store_n(&entry->parent, cell->parent, __ATOMIC_RELAXED);
-	entry->name = cell->name ? (uint64_t)(uintptr_t)cell->name->text : 0;
+	__atomic_store_n(&entry->name, cell->name ? (uint64_t)(uintptr_t)cell->name->text : 0,
+		__ATOMIC_RELAXED);
 	entry->cell = (uint64_t)(uintptr_t)cell;
 	__atomic_store_n(
 		&entry->generation, actor_abi_ref_generation(cell->self), __ATOMIC_RELEASE);
@@ -160,7 +161,7 @@ static void free_into(uint32_t *list, actor_ref ref, struct actor_abi_actor *ent
 {
 	__atomic_store_n(&entry->generation, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&entry->parent, actor_abi_ref_generation(ref), __ATOMIC_RELAXED);
-	entry->name = 0;
+	__atomic_store_n(&entry->name, 0, __ATOMIC_RELAXED);
 	if (actor_abi_ref_generation(ref) == UINT32_MAX)
 		return; /* retired */
 	entry->cell = *list;

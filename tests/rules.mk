@@ -10,7 +10,7 @@ TEST_HELPERS    := $(patsubst %.c,$(B)/%.o,$(filter-out tests/lab.c tests/worklo
 	tests/load.c tests/test_% tests/fuzz_%,$(wildcard tests/*.c)))
 TEST_PROGRAMS   := $(B)/tests/fake_target $(B)/tests/load
 TEST_FUZZERS    := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
-TEST_OPTIONS    := -Wno-missing-prototypes -DACTORPROBE_VERSION='"$(VERSION)"'
+TEST_OPTIONS    := -Wno-missing-prototypes -Wno-missing-field-initializers -DACTORPROBE_VERSION='"$(VERSION)"'
 
 RUNTIME_TESTS := $(TEST_OF_RUNTIME:%.c=$(B)/%) $(B)/tests/test_header
 PROBE_TESTS   := $(TEST_OF_PROBE:%.c=$(B)/%)
