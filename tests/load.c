@@ -10,7 +10,7 @@
  *   spin=NS       in each handler
  *   work=ring     tokens go round between actors, over all loops (default)
  *   work=backlog  all messages are told to one actor before its loop runs
- *   work=blocked  rounds of one message that holds the loop for `spin` in front of eleven others
+ *   work=blocked  rounds of one message that holds the loop for `spin` in front of ten others
  *
  * It says "ready", waits for "go", says "done" and its totals once nothing runs any more, and ends
  * with "end" or when its input ends. Meanwhile it obeys "stop" (a ring ends early), "exec" (it
@@ -33,7 +33,6 @@
 
 #define ACTORS  LOAD_ACTORS
 #define TOKENS  7
-#define VICTIMS 11
 
 struct token {
 	uint64_t hops; /* left */
@@ -221,7 +220,7 @@ static int on_blocked(struct actor_ctx *ctx, const struct actor_message *message
 	if (place == 0 && token->hops == 0)
 		finish_now();
 	else if (place == 0)
-		for (int i = 1; i <= VICTIMS + 1 && i < ACTORS; i++)
+		for (int i = 1; i < ACTORS; i++)
 			tell(ctx, actors[i], token->hops);
 	else if (place == ACTORS - 1)
 		tell(ctx, actors[0], token->hops - 1);
