@@ -35,16 +35,42 @@ extern volatile struct actor__semaphores actor__semaphores
 typedef volatile uint64_t __attribute__((may_alias)) actor__semaphores_any;
 typedef volatile uint32_t __attribute__((may_alias)) actor__semaphores_records;
 
+/* Compilers load a volatile into a register before they test it; this is one instruction less on
+ * the way of each message. */
+#if defined(__clang__)
+#define ACTOR__COLD_LABEL /* only for functions there */
+#else
+#define ACTOR__COLD_LABEL __attribute__((cold))
+#endif
+#if defined(__x86_64__)
+#define ACTOR__SEMAPHORE_TEST(type, compare)                                                       \
+	do {                                                                                       \
+		/* By name: given as an operand, its address would cost a register. */             \
+		__asm__ goto(compare " $0, actor__semaphores(%%rip)\n\tjne %l[listened]"           \
+			:                                                                          \
+			:                                                                          \
+			: "cc"                                                                     \
+			: listened);                                                               \
+		return 0;                                                                          \
+	listened:                                                                                  \
+		ACTOR__COLD_LABEL;                                                                 \
+		return 1;                                                                          \
+	} while (0)
+#else
+#define ACTOR__SEMAPHORE_TEST(type, compare)                                                       \
+	return __builtin_expect(*(const type *)&actor__semaphores != 0, 0)
+#endif
+
 /* Is any of turn_end, ledger, enqueue and turn_start listened to? */
-static inline int actor__probes_any(void)
+static inline __attribute__((always_inline)) int actor__probes_any(void)
 {
-	return __builtin_expect(*(const actor__semaphores_any *)&actor__semaphores != 0, 0);
+	ACTOR__SEMAPHORE_TEST(actor__semaphores_any, "cmpq");
 }
 
 /* Are records wanted? Then messages and turns are stamped. */
-static inline int actor__probes_records(void)
+static inline __attribute__((always_inline)) int actor__probes_records(void)
 {
-	return __builtin_expect(*(const actor__semaphores_records *)&actor__semaphores != 0, 0);
+	ACTOR__SEMAPHORE_TEST(actor__semaphores_records, "cmpl");
 }
 
 /* Does anybody want to know of a yield, by its own probe or in the ledger? */

@@ -31,3 +31,47 @@ $(B)/libactor.so: $(B)/libactor.so.0
 	$(Q)ln -sf libactor.so.0 $@
 
 include runtime/examples/rules.mk
+
+# What a program needs to use libactor, and an operator to look into it. abi.h stays inside.
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+BINDIR     ?= $(PREFIX)/bin
+MANDIR     ?= $(PREFIX)/share/man
+INSTALLED = $(LIBDIR)/libactor.a $(LIBDIR)/libactor.so.0 $(LIBDIR)/libactor.so \
+	$(LIBDIR)/pkgconfig/libactor.pc $(INCLUDEDIR)/actor.h $(BINDIR)/actorprobe \
+	$(MANDIR)/man1/actorprobe.1
+
+.PHONY: install uninstall
+
+# Written anew each time: what it says depends on the command line.
+define LIBACTOR_PC
+prefix=$(PREFIX)
+libdir=$(LIBDIR)
+includedir=$(INCLUDEDIR)
+
+Name: libactor
+Description: Actors on libuv, observable from outside without cost
+Version: $(VERSION)
+Requires: libuv
+Libs: -L$${libdir} -lactor
+Libs.private: -pthread
+Cflags: -I$${includedir} -pthread
+endef
+export LIBACTOR_PC
+
+install: $(B)/libactor.a $(B)/libactor.so.0 $(B)/actorprobe
+	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
+	$(Q)install -d $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED))))
+	$(Q)install -m 644 $(B)/libactor.a $(DESTDIR)$(LIBDIR)
+	$(Q)install -m 755 $(B)/libactor.so.0 $(DESTDIR)$(LIBDIR)
+	$(Q)ln -sf libactor.so.0 $(DESTDIR)$(LIBDIR)/libactor.so
+	$(Q)printf '%s\n' "$$LIBACTOR_PC" > $(DESTDIR)$(LIBDIR)/pkgconfig/libactor.pc
+	$(Q)chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/libactor.pc
+	$(Q)install -m 644 runtime/actor.h $(DESTDIR)$(INCLUDEDIR)
+	$(Q)install -m 755 $(B)/actorprobe $(DESTDIR)$(BINDIR)
+	$(Q)install -m 644 probe/actorprobe.1 $(DESTDIR)$(MANDIR)/man1
+	$(Q)if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then ldconfig || true; fi
+
+uninstall:
+	$(call say,REMOVE,$(DESTDIR)$(PREFIX))
+	$(Q)rm -f $(addprefix $(DESTDIR),$(INSTALLED))

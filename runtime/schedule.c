@@ -5,8 +5,11 @@
 #include "life.h"
 #include "turn.h"
 
+#define INLINE   static inline __attribute__((always_inline))
+#define NOINLINE static __attribute__((noinline))
+
 /* Signals first; false: there is nothing to handle now. The cell may be gone: *cell is NULL. */
-static bool turn_goes_on(struct actor__cell **cell)
+INLINE bool turn_goes_on(struct actor__cell **cell)
 {
 	if (ACTOR__UNLIKELY((*cell)->signals) && !actor__life_signals(*cell)) {
 		*cell = NULL;
@@ -53,54 +56,65 @@ static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
 	actor__observe_end(loop, turn, outcome);
 }
 
-/* A turn that nobody listens to; if somebody begins to, its later messages are observed. */
-static void run_plain(struct actor__loop *loop, struct actor__cell **cell, struct actor__turn *turn)
+/* Somebody began to listen in the middle of a turn. */
+NOINLINE struct actor__cell *run_noticed(
+	struct actor__loop *loop, struct actor__cell *cell, uint32_t left)
 {
-	uint32_t left = (*cell)->throughput;
+	struct actor__turn turn;
 
-	while (turn_goes_on(cell)) {
+	actor__observe_who(cell, &turn);
+	run_observed(loop, &cell, &turn, left);
+	return cell;
+}
+
+/* A turn that nobody listens to; if somebody begins to, its later messages are observed. */
+INLINE struct actor__cell *run_plain(struct actor__loop *loop, struct actor__cell *cell)
+{
+	uint32_t left = cell->throughput;
+
+	for (;;) {
 		uint32_t most = batch_size(left, ACTOR__BATCH);
 		uint32_t rest = most;
-		enum actor_abi_outcome outcome = actor__turn_plain(*cell, &rest);
+		enum actor_abi_outcome outcome;
 
+		if (ACTOR__UNLIKELY(cell->signals) && !actor__life_signals(cell))
+			return NULL;
+		if (ACTOR__UNLIKELY(cell->state != ACTOR__RUNNING))
+			return cell;
+		outcome = actor__turn_plain(cell, &rest);
 		left -= most - rest;
 		if (outcome == ACTOR_ABI_EMPTY || (outcome == ACTOR_ABI_BUDGET && !left))
-			return;
-		if (actor__probes_records() && actor__observe_batch(loop)) {
-			actor__observe_who(*cell, turn);
-			run_observed(loop, cell, turn, left);
-			return;
-		}
+			return cell;
+		if (actor__probes_records() && actor__observe_batch(loop))
+			return run_noticed(loop, cell, left);
 	}
 }
 
 /* A turn that begins while some probe is listened to. */
-static void turn_observed(struct actor__loop *loop, struct actor__cell **cell)
+NOINLINE struct actor__cell *turn_observed(struct actor__loop *loop, struct actor__cell *cell)
 {
 	struct actor__turn turn;
 
-	actor__observe_turn(loop, *cell, &turn);
+	actor__observe_turn(loop, cell, &turn);
 	if (actor__probes_records() && actor__observe_batch(loop))
-		run_observed(loop, cell, &turn, (*cell)->throughput);
+		run_observed(loop, &cell, &turn, cell->throughput);
 	else
-		run_plain(loop, cell, &turn);
+		cell = run_plain(loop, cell);
 	loop->abi->turn_since = 0;
+	return cell;
 }
 
 int actor__schedule_run(struct actor_unit *unit)
 {
 	struct actor__cell *cell = (struct actor__cell *)unit;
 	struct actor__loop *loop = cell->loop;
-	struct actor__turn turn;
 
 	unit->state = ACTOR__UNIT_RUNNING;
 	loop->in_turn = true;
 	loop->abi->actor = cell->self;
+	/* One writer; stats and observers read it. */
 	__atomic_store_n(&loop->abi->turn, loop->abi->turn + 1, __ATOMIC_RELAXED);
-	if (actor__probes_any())
-		turn_observed(loop, &cell);
-	else
-		run_plain(loop, &cell, &turn);
+	cell = actor__probes_any() ? turn_observed(loop, cell) : run_plain(loop, cell);
 	loop->abi->actor = 0;
 	loop->in_turn = false;
 	if (ACTOR__UNLIKELY(!cell))

@@ -127,7 +127,14 @@ static __attribute__((noinline)) int tell_slowly(struct actor_ctx *ctx, actor_re
 }
 
 /* The end of a fast tell: asks for a turn if the receiver rests. */
-static __attribute__((noinline)) int tell_ask(struct actor__cell *cell, uint64_t now)
+static __attribute__((noinline)) int tell_ask(struct actor__cell *cell)
+{
+	if (actor__cell_dispatchable(cell))
+		actor__unit_queue(&cell->unit, 0);
+	return 0;
+}
+
+static __attribute__((noinline)) int tell_ask_at(struct actor__cell *cell, uint64_t now)
 {
 	if (actor__cell_dispatchable(cell))
 		actor__unit_queue(&cell->unit, now);
@@ -135,16 +142,17 @@ static __attribute__((noinline)) int tell_ask(struct actor__cell *cell, uint64_t
 }
 
 static __attribute__((noinline)) int tell_copy(struct actor__cell *cell, struct actor__envelope *e,
-	const void *payload, size_t bytes, uint64_t now)
+	const void *payload, size_t bytes)
 {
 	memcpy(e->inlined, payload, bytes);
-	return cell->unit.state == ACTOR__UNIT_IDLE ? tell_ask(cell, now) : 0;
+	return cell->unit.state == ACTOR__UNIT_IDLE ? tell_ask_at(cell, e->stamp) : 0;
 }
 
 /* On the same loop, inside the envelope: no call but in the last place. */
 static inline __attribute__((always_inline)) int tell_fast(struct actor_ctx *ctx, actor_ref to,
-	struct actor_type *type, const void *payload, size_t bytes, uint64_t now)
+	struct actor_type *type, const void *payload, size_t bytes, const bool stamped)
 {
+	uint64_t now = stamped ? actor__ticks() : 0;
 	struct actor__loop *loop = ctx->loop;
 	struct actor__envelope *e;
 	struct actor__cell *cell;
@@ -164,8 +172,10 @@ static inline __attribute__((always_inline)) int tell_fast(struct actor_ctx *ctx
 	if (ACTOR__LIKELY(bytes == 8))
 		memcpy(e->inlined, payload, 8);
 	else if (bytes)
-		return tell_copy(cell, e, payload, bytes, now);
-	return cell->unit.state == ACTOR__UNIT_IDLE ? tell_ask(cell, now) : 0;
+		return tell_copy(cell, e, payload, bytes);
+	if (cell->unit.state != ACTOR__UNIT_IDLE)
+		return 0;
+	return stamped ? tell_ask_at(cell, now) : tell_ask(cell);
 }
 
 static __attribute__((noinline)) int tell_observed(struct actor_ctx *ctx, actor_ref to,
@@ -173,7 +183,7 @@ static __attribute__((noinline)) int tell_observed(struct actor_ctx *ctx, actor_
 {
 	if (ACTOR__LISTENED(enqueue) || !actor__probes_records())
 		return tell_slowly(ctx, to, type, payload, bytes);
-	return tell_fast(ctx, to, type, payload, bytes, actor__ticks());
+	return tell_fast(ctx, to, type, payload, bytes, true);
 }
 
 int actor_tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
@@ -184,7 +194,7 @@ int actor_tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, con
 		return tell_slowly(ctx, to, type, payload, bytes);
 	if (actor__probes_any())
 		return tell_observed(ctx, to, type, payload, bytes);
-	return tell_fast(ctx, to, type, payload, bytes, 0);
+	return tell_fast(ctx, to, type, payload, bytes, false);
 }
 
 int actor_system_tell(struct actor_system *system, actor_ref to, struct actor_type *type,

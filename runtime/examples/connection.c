@@ -17,15 +17,12 @@ static uint64_t after_ms(const struct connection *c, uint64_t ms)
 
 /* ---- closing ---- */
 
-static void on_connection_closed(uv_handle_t *handle)
+static void on_closed(uv_handle_t *handle)
 {
 	struct connection *c = handle->data;
-	struct http_server *server = c->server;
 
-	if (server->slots[c->slot] == c)
-		server->slots[c->slot] = NULL;
+	c->all->on_closed(c);
 	free(c);
-	http_server_release(server);
 }
 
 void connection_close(struct connection *c)
@@ -33,7 +30,7 @@ void connection_close(struct connection *c)
 	if (c->state == CLOSING)
 		return;
 	c->state = CLOSING;
-	uv_close((uv_handle_t *)&c->tcp, on_connection_closed);
+	uv_close((uv_handle_t *)&c->tcp, on_closed);
 }
 
 /* ---- answering ---- */
@@ -68,7 +65,7 @@ static void on_written(uv_write_t *write, int status)
 		return;
 	if (status < 0)
 		connection_close(c);
-	else if (c->keep_alive && !c->server->stopping)
+	else if (c->keep_alive && !c->all->stopping)
 		connection_next(c);
 	else
 		connection_linger(c);
@@ -77,11 +74,11 @@ static void on_written(uv_write_t *write, int status)
 void connection_answer(struct connection *c, int status, const char *text)
 {
 	bool bodiless = c->complete && c->parser.method == HTTP_HEAD;
-	size_t length = strnlen(text, HTTP_TEXT_BYTES);
+	size_t length = strnlen(text, CONNECTION_TEXT_BYTES);
 	int bytes;
 	uv_buf_t buffer;
 
-	if (c->server->stopping)
+	if (c->all->stopping)
 		c->keep_alive = false;
 	bytes = snprintf(c->out, sizeof(c->out),
 		"HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
@@ -103,7 +100,7 @@ void connection_answer(struct connection *c, int status, const char *text)
 /* Answers something that is no good request, and closes. */
 static void connection_refuse(struct connection *c, int status)
 {
-	char text[HTTP_TEXT_BYTES + 1];
+	char text[CONNECTION_TEXT_BYTES + 1];
 
 	snprintf(text, sizeof(text), "{\"error\":\"%s\"}\n",
 		http_status_str((enum http_status)status));
@@ -120,7 +117,7 @@ static int on_begin(http_parser *parser)
 	c->begun = true;
 	c->path_bytes = 0;
 	c->body_bytes = 0;
-	c->deadline_ms = after_ms(c, c->server->options.idle_ms);
+	c->deadline_ms = after_ms(c, c->all->idle_ms);
 	return 0;
 }
 
@@ -138,7 +135,7 @@ static int on_url(http_parser *parser, const char *at, size_t length)
 {
 	struct connection *c = parser->data;
 
-	if (append(c->path, &c->path_bytes, HTTP_PATH_BYTES, at, length) == 0)
+	if (append(c->path, &c->path_bytes, CONNECTION_PATH_BYTES, at, length) == 0)
 		return 0;
 	c->refusal = HTTP_STATUS_URI_TOO_LONG;
 	return -1;
@@ -154,7 +151,7 @@ static int on_body(http_parser *parser, const char *at, size_t length)
 {
 	struct connection *c = parser->data;
 
-	if (append(c->body, &c->body_bytes, HTTP_BODY_BYTES, at, length) == 0)
+	if (append(c->body, &c->body_bytes, CONNECTION_BODY_BYTES, at, length) == 0)
 		return 0;
 	c->refusal = HTTP_STATUS_PAYLOAD_TOO_LARGE;
 	return -1;
@@ -180,24 +177,16 @@ static const http_parser_settings settings = {
 
 static void connection_handle(struct connection *c)
 {
-	struct http_server *server = c->server;
-	struct http_request request = {
-		.method = http_method_str((enum http_method)c->parser.method),
-		.path = c->path,
-		.body = c->body,
-	};
-
 	c->path[c->path_bytes] = '\0';
 	c->body[c->body_bytes] = '\0';
 	uv_read_stop((uv_stream_t *)&c->tcp);
-	if (server->stopping) {
+	if (c->all->stopping) {
 		connection_refuse(c, HTTP_STATUS_SERVICE_UNAVAILABLE);
 		return;
 	}
 	c->state = HANDLING;
 	c->deadline_ms = after_ms(c, HANDLING_MS);
-	c->ticket = request.ticket = ++server->serial << 16 | c->slot;
-	server->options.on_request(server->options.data, &request);
+	c->all->on_request(c);
 }
 
 static void connection_parse(struct connection *c)
@@ -247,18 +236,25 @@ static void connection_read(struct connection *c)
 		connection_close(c);
 }
 
-/* The next request, of which a part may be here already. */
 void connection_next(struct connection *c)
 {
 	c->state = READING;
 	c->begun = false;
 	c->complete = false;
 	c->keep_alive = false;
-	c->deadline_ms = after_ms(c, c->server->options.idle_ms);
+	c->deadline_ms = after_ms(c, c->all->idle_ms);
 	if (c->in_bytes)
 		connection_parse(c);
 	if (c->state == READING)
 		connection_read(c);
+}
+
+void connection_init(struct connection *c, uv_loop_t *loop)
+{
+	uv_tcp_init(loop, &c->tcp);
+	c->tcp.data = c;
+	http_parser_init(&c->parser, HTTP_REQUEST);
+	c->parser.data = c;
 }
 
 void connection_expire(struct connection *c)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A small HTTP server: listening, the table of connections, the sweep over their deadlines. */
+#include "http.h"
+
 #include "connection.h"
 
 #include <stdlib.h>
@@ -8,7 +10,21 @@
 #define BACKLOG	     128
 #define SWEEP_MS     50
 
-void http_server_release(struct http_server *server)
+struct http_server {
+	uv_tcp_t listener;
+	uv_timer_t sweep;
+	struct http_options options;
+	struct connections all;
+	int port;
+	bool closing;
+	unsigned int handles; /* listener, sweep, connections: the last one frees the server */
+	uint64_t serial;
+	struct connection **slots; /* options.connections */
+};
+
+_Static_assert(HTTP_TEXT_BYTES == CONNECTION_TEXT_BYTES, "an answer fits into a connection");
+
+static void server_release(struct http_server *server)
 {
 	if (--server->handles)
 		return;
@@ -18,7 +34,30 @@ void http_server_release(struct http_server *server)
 
 static void on_server_closed(uv_handle_t *handle)
 {
-	http_server_release(handle->data);
+	server_release(handle->data);
+}
+
+static void on_connection_closed(struct connection *c)
+{
+	struct http_server *server = c->all->data;
+
+	if (server->slots[c->slot] == c)
+		server->slots[c->slot] = NULL;
+	server_release(server);
+}
+
+static void on_request(struct connection *c)
+{
+	struct http_server *server = c->all->data;
+	struct http_request request = {
+		.ticket = ++server->serial << 16 | c->slot,
+		.method = http_method_str((enum http_method)c->parser.method),
+		.path = c->path,
+		.body = c->body,
+	};
+
+	c->ticket = request.ticket;
+	server->options.on_request(server->options.data, &request);
 }
 
 void http_answer(struct http_server *server, uint64_t ticket, int status, const char *text)
@@ -39,9 +78,8 @@ static void on_connection(uv_stream_t *listener, int status)
 
 	if (!c)
 		return;
-	c->server = server;
-	uv_tcp_init(listener->loop, &c->tcp);
-	c->tcp.data = c;
+	c->all = &server->all;
+	connection_init(c, listener->loop);
 	server->handles++;
 	while (c->slot < server->options.connections && server->slots[c->slot])
 		c->slot++;
@@ -53,8 +91,6 @@ static void on_connection(uv_stream_t *listener, int status)
 		return;
 	}
 	server->slots[c->slot] = c;
-	http_parser_init(&c->parser, HTTP_REQUEST);
-	c->parser.data = c;
 	if (uv_accept(listener, (uv_stream_t *)&c->tcp))
 		connection_close(c);
 	else
@@ -99,6 +135,10 @@ int http_server_open(struct http_server **out, uv_loop_t *loop, const struct htt
 		return UV_ENOMEM;
 	}
 	server->options = *options;
+	server->all = (struct connections){.idle_ms = options->idle_ms,
+		.on_request = on_request,
+		.on_closed = on_connection_closed,
+		.data = server};
 	server->handles = 2;
 	http_parser_set_max_header_size(HEADER_BYTES);
 	uv_tcp_init(loop, &server->listener);
@@ -122,9 +162,9 @@ int http_server_port(const struct http_server *server)
 
 void http_server_stop(struct http_server *server)
 {
-	if (server->stopping)
+	if (server->all.stopping)
 		return;
-	server->stopping = true;
+	server->all.stopping = true;
 	uv_close((uv_handle_t *)&server->listener, on_server_closed);
 	for (unsigned int i = 0; i < server->options.connections; i++)
 		if (server->slots[i] && server->slots[i]->state == READING)

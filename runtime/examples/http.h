@@ -10,8 +10,6 @@
 #include <stdint.h>
 #include <uv.h>
 
-#define HTTP_PATH_BYTES 255
-#define HTTP_BODY_BYTES 64  /* of a request */
 #define HTTP_TEXT_BYTES 200 /* of an answer */
 
 struct http_server;
