@@ -8,13 +8,14 @@
  *   loops=N       1 (default): the caller's own loop; more: loops with threads
  *   messages=N    0: until told to stop
  *   spin=NS       in each handler
+ *   rest=US       a loop sleeps so long after each 16 messages of a ring
  *   work=ring     tokens go round between actors, over all loops (default)
  *   work=backlog  all messages are told to one actor before its loop runs
  *   work=blocked  rounds of one message that holds the loop for `spin` in front of ten others
  *
  * It says "ready", waits for "go", says "done" and its totals once nothing runs any more, and ends
- * with "end" or when its input ends. Meanwhile it obeys "stop" (a ring ends early), "exec" (it
- * executes itself anew, and is "ready" again) and "fork" (a child that tries to tell, and stays).
+ * with "end" or when its input ends. Meanwhile it obeys "stop" (a ring ends early), "exec" (once it is done,
+ * it executes itself anew, and is "ready" again) and "fork" (a child that tries to tell, and stays).
  */
 #define _GNU_SOURCE
 #include "tests/load.h"
@@ -43,8 +44,9 @@ static struct {
 	const char *dispatcher, *work;
 	int loops;
 	uint64_t messages, spin_ns;
+	useconds_t rest_us;
 	char **arguments;
-} wish = { "hybrid", "ring", 1, 1009, 0, NULL };
+} wish = { "hybrid", "ring", 1, 1009, 0, 0, NULL };
 
 static struct load_counts *counts;
 static struct actor_system *system_;
@@ -53,7 +55,7 @@ static actor_ref actors[ACTORS];
 static uv_loop_t loop;
 static uv_async_t finish;
 static sem_t go, end, finished;
-static _Atomic bool stopping;
+static _Atomic bool stopping, again;
 static _Atomic uint64_t tokens_left;
 
 static uint64_t now_ns(void)
@@ -149,9 +151,11 @@ static int place_of(actor_ref ref)
 static void count(actor_ref self)
 {
 	_Atomic uint64_t *handled = &counts->handled[loop_of(self)];
+	uint64_t now = atomic_load_explicit(handled, memory_order_relaxed) + 1;
 
-	atomic_store_explicit(handled, atomic_load_explicit(handled, memory_order_relaxed) + 1,
-		memory_order_relaxed);
+	atomic_store_explicit(handled, now, memory_order_relaxed);
+	if (wish.rest_us && now % 16 == 0)
+		usleep(wish.rest_us);
 }
 
 static void tell(struct actor_ctx *ctx, actor_ref to, uint64_t hops)
@@ -266,7 +270,7 @@ static void fork_child(void)
 
 static void *obey(void *unused)
 {
-	char line[64];
+	char line[64] = "";
 
 	(void)unused;
 	while (fgets(line, sizeof(line), stdin)) {
@@ -276,11 +280,11 @@ static void *obey(void *unused)
 			atomic_store(&stopping, true);
 		else if (strcmp(line, "fork\n") == 0)
 			fork_child();
-		else if (strcmp(line, "exec\n") == 0)
-			execv("/proc/self/exe", wish.arguments);
 		else
 			break;
 	}
+	if (strcmp(line, "exec\n") == 0)
+		atomic_store(&again, true);
 	sem_post(&end);
 	return NULL;
 }
@@ -304,6 +308,8 @@ static void read_arguments(char **arguments)
 			wish.messages = strtoull(value, NULL, 10);
 		else if (strcmp(*arguments, "spin") == 0)
 			wish.spin_ns = strtoull(value, NULL, 10);
+		else if (strcmp(*arguments, "rest") == 0)
+			wish.rest_us = (useconds_t)atoi(value);
 		else
 			abort();
 		value[-1] = '='; /* for exec */
@@ -417,5 +423,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (sem_wait(&end) != 0)
 		;
+	if (atomic_load(&again))
+		execv("/proc/self/exe", wish.arguments);
 	return 0;
 }
