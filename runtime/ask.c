@@ -42,7 +42,7 @@ int actor_ask(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, cons
 }
 
 /* Tells the asker that its time is over, by its own mailbox: a turn of the asker. */
-static void expire(struct actor__loop *loop, const struct actor__ask *ask)
+static int expire(struct actor__loop *loop, const struct actor__ask *ask)
 {
 	struct actor__envelope e = {0};
 
@@ -52,7 +52,7 @@ static void expire(struct actor__loop *loop, const struct actor__ask *ask)
 	e.status = -ETIMEDOUT;
 	if (actor__probes_records())
 		e.stamp = actor__ticks();
-	actor__deliver(loop, &e);
+	return actor__deliver(loop, &e);
 }
 
 void actor__asks_expire(struct actor__loop *loop)
@@ -62,7 +62,8 @@ void actor__asks_expire(struct actor__loop *loop)
 	struct actor__ask *ask;
 
 	while ((ask = actor__asks_due(&loop->asks, now)))
-		expire(loop, ask);
+		if (expire(loop, ask))
+			actor__asks_defer(&loop->asks, ask, now + 1); /* no memory */
 	next = actor__asks_next_ms(&loop->asks);
 	if (next != UINT64_MAX)
 		actor__handles_timer(loop, next);

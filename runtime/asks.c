@@ -202,6 +202,12 @@ struct actor__ask *actor__asks_due(struct actor__asks *asks, uint64_t now_ms)
 	return ask;
 }
 
+void actor__asks_defer(struct actor__asks *asks, struct actor__ask *ask, uint64_t deadline_ms)
+{
+	ask->deadline_ms = deadline_ms;
+	heap_up(asks, asks->heap_count++, ask); /* the room it had */
+}
+
 uint64_t actor__asks_next_ms(const struct actor__asks *asks)
 {
 	return asks->heap_count ? asks->heap[0]->deadline_ms : UINT64_MAX;

@@ -53,6 +53,9 @@ void actor__asks_remove(struct actor__asks *asks, struct actor__pool *pool,
 /* The ask that is due by now, out of the heap but still pending; NULL if none is. */
 struct actor__ask *actor__asks_due(struct actor__asks *asks, uint64_t now_ms);
 
+/* Puts a due ask back, to be due at another time. */
+void actor__asks_defer(struct actor__asks *asks, struct actor__ask *ask, uint64_t deadline_ms);
+
 /* The earliest deadline, UINT64_MAX if there is none. */
 uint64_t actor__asks_next_ms(const struct actor__asks *asks);
 

@@ -20,8 +20,6 @@
 
 #define LOOK_MOST_MS 25
 
-static void step(struct actor_system *system);
-
 static bool loop_rests(struct actor__loop *loop, bool here)
 {
 	if (actor__receive_waiting(loop))
@@ -56,14 +54,9 @@ static bool quiet(struct actor_system *system)
 	return worked(system) == before;
 }
 
-static void on_look(uv_timer_t *timer)
-{
-	step(timer->data);
-}
-
 static void look_later(struct actor_system *system)
 {
-	uv_timer_start(&system->close_timer, on_look, system->close_wait_ms, 0);
+	actor__handles_look(system->loops[0], system->close_wait_ms);
 	if (system->close_wait_ms < LOOK_MOST_MS)
 		system->close_wait_ms *= 2;
 }
@@ -94,33 +87,37 @@ static bool others_exited(struct actor_system *system)
 	return true;
 }
 
-static void on_timer_closed(uv_handle_t *timer)
+/* Does every loop know? Then no thread of ours makes a top-level actor any more. */
+static bool all_stopping(struct actor_system *system)
 {
-	struct actor_system *system = timer->data;
-
-	actor__loop_end(system->loops[0]);
+	for (uint32_t i = 0; i < system->loop_count; i++)
+		if (!atomic_load(&system->loops[i]->stopping))
+			return false;
+	return true;
 }
 
 static void end_self(struct actor_system *system)
 {
+	system->ended = true;
 	for (uint32_t i = 1; i < system->loop_count; i++)
 		pthread_join(system->loops[i]->owner, NULL);
-	uv_close((uv_handle_t *)&system->close_timer, on_timer_closed);
+	actor__loop_end(system->loops[0]);
 }
 
 static void step(struct actor_system *system)
 {
 	enum actor__phase phase = atomic_load(&system->phase);
 
-	if (uv_is_closing((uv_handle_t *)&system->close_timer))
+	if (system->ended)
 		return;
+	actor__handles_ensure(system->loops[0]);
 	if (phase == ACTOR__DRAINING &&
 		(uv_hrtime() >= system->drain_until_ns || quiet(system))) {
 		phase_set(system, phase = ACTOR__STOPPING);
 		actor__loop_stop_all(system->loops[0]);
 	}
 	if (phase == ACTOR__STOPPING && command_all(system, ACTOR__STOP_ALL) &&
-		actor__life_count(system) == 0) {
+		all_stopping(system) && actor__life_count(system) == 0) {
 		actor__waiters_cancel(&system->waiters);
 		phase_set(system, phase = ACTOR__ENDING);
 	}
@@ -135,14 +132,12 @@ static void begin(struct actor_system *system)
 	struct actor__loop *first = system->loops[0];
 
 	actor__handles_revive(first);
-	uv_timer_init(first->uv, &system->close_timer);
-	system->close_timer.data = system;
 	system->close_wait_ms = 1;
 	system->drain_until_ns = system->drain_ms < 0
 					 ? 0
 					 : uv_hrtime() + (uint64_t)system->drain_ms * 1000000u;
 	/* Not now: the caller may be inside a turn. */
-	uv_timer_start(&system->close_timer, on_look, 0, 0);
+	actor__handles_look(first, 0);
 	system->closing_here = true;
 }
 
@@ -150,13 +145,18 @@ static void on_passed(struct actor__loop *loop)
 {
 	struct actor_system *system = loop->system;
 
+	actor__handles_ensure(loop);
 	if (loop->index == 0) {
-		if (system->closing_here && atomic_load(&system->phase) > ACTOR__DRAINING &&
-			!loop->closed)
+		if (system->closing_here && atomic_load(&system->phase) > ACTOR__DRAINING)
 			step(system);
 	} else if (loop->stopping && !loop->top) {
 		actor__handles_signal(system->loops[0]);
 	}
+}
+
+static void on_look(struct actor__loop *loop)
+{
+	step(loop->system);
 }
 
 static void on_command(struct actor__loop *loop, const struct actor__envelope *command)
@@ -178,6 +178,9 @@ static void on_command(struct actor__loop *loop, const struct actor__envelope *c
 
 void actor__system_free(struct actor_system *system)
 {
+	/* Whoever began to close may not have left the lock yet. */
+	pthread_mutex_lock(&system->lock);
+	pthread_mutex_unlock(&system->lock);
 	for (uint32_t i = 0; system->loops && i < system->loop_count; i++)
 		if (system->loops[i])
 			actor__loop_free(system->loops[i]);
@@ -226,6 +229,7 @@ static int close_begin(
 	struct actor_system *system, actor_close_cb cb, void *data, bool waited_for)
 {
 	struct actor__loop *first = system->loops[0];
+	bool here = actor__loop_here(first);
 	int rc = 0;
 
 	pthread_mutex_lock(&system->lock);
@@ -235,14 +239,17 @@ static int close_begin(
 		system->close_cb = cb;
 		system->close_data = data;
 		system->waited_for = waited_for;
-		if (!actor__loop_here(first))
+		if (!here)
 			rc = actor__inbox_command(first, ACTOR__CLOSE, 0, NULL);
 		if (!rc)
 			atomic_store(&system->phase, ACTOR__DRAINING);
 	}
 	pthread_mutex_unlock(&system->lock);
-	if (!rc && actor__loop_here(first))
+	/* On another thread the system may be gone by now. */
+	if (here && !rc)
 		begin(system);
+	else if (here)
+		actor__handles_ensure(first); /* somebody walked over the loop meanwhile */
 	return rc;
 }
 
@@ -271,10 +278,18 @@ int actor_system_close_wait(struct actor_system *system)
 	return 0;
 }
 
-void actor__close_init(void)
+static void hooks_set(void)
 {
 	actor__loop_hooks.passed = on_passed;
+	actor__loop_hooks.look = on_look;
 	actor__loop_hooks.command = on_command;
 	actor__loop_hooks.closed = on_closed;
 	actor__loop_hooks.thread_ended = on_thread_ended;
+}
+
+void actor__close_init(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, hooks_set);
 }

@@ -223,6 +223,9 @@ struct actor__handles {
 	uv_idle_t idle;
 	uv_async_t async;
 	uv_timer_t timer; /* asks' deadlines */
+	uv_timer_t look;  /* closing; besides idle the only one that keeps the loop alive */
+	uint64_t timer_at_ms; /* when timer is due, 0 = not armed */
+	bool look_due;
 	struct actor__handles *older; /* closed by somebody else's uv_walk; freed at the end */
 };
 
@@ -236,7 +239,6 @@ struct actor__loop {
 	bool awake;  /* the idle handle runs */
 	bool in_turn;
 	bool in_drain;
-	bool stopping; /* all actors are to stop */
 	bool closed;   /* the inbox is closed, handles are closing */
 	uint32_t immediate_ran; /* units of immediate dispatchers in this pass */
 	struct actor_dispatcher *immediate_next; /* where the next pass goes on */
@@ -268,6 +270,7 @@ struct actor__loop {
 	_Alignas(64) _Atomic uint32_t sleeping; /* seq_cst with inbox and ring tails, see loop.c */
 	_Atomic uintptr_t thread;               /* pthread_self() of the thread it runs on */
 	_Atomic uint32_t exited;
+	_Atomic uint32_t stopping; /* all its actors are to stop, later ones too */
 	struct actor__inbox inbox;
 	_Atomic(struct actor__channel *) in[ACTOR_ABI_LOOPS]; /* by loop id; release by the sender */
 	_Atomic uint64_t in_set[ACTOR_ABI_LOOPS / 64];        /* which of them are there */
@@ -308,11 +311,11 @@ struct actor_system {
 	void *close_data;
 	bool waited_for;   /* by actor_system_close_wait() */
 	bool closing_here; /* the first loop knows of it */
+	bool ended;        /* the first loop's handles are closing */
 	bool failed;       /* never got to work: whoever opened it frees it */
 	uint64_t drain_until_ns;
 	uint32_t close_wait_ms; /* until the next look */
 	uint32_t commanded;     /* loops that got this phase's command */
-	uv_timer_t close_timer;
 };
 
 static inline uint32_t actor__ref_loop(actor_ref ref)

@@ -261,6 +261,8 @@ uint32_t actor__dispatchers_drain(struct actor__loop *loop, bool pass_ends)
 	loop->abi->ready = actor__dispatchers_ready(loop);
 	if (!loop->abi->ready)
 		actor__handles_rest(loop);
+	else
+		actor__handles_ensure(loop); /* a handler may have walked over the loop */
 	loop->in_drain = false;
 	return total;
 }

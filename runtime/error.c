@@ -2,8 +2,20 @@
 /* The sentence for each error code, and the version. */
 #include "actor.h"
 
+#include <string.h>
+
 #define STRING(x)  #x
 #define VERSION(a, b, c) STRING(a) "." STRING(b) "." STRING(c)
+
+/* libuv allocates the text of a code that it does not know, and keeps it for ever. */
+static const char *uv_text(int code)
+{
+	static const char unknown[] = "Unknown system error";
+	char text[64];
+
+	uv_strerror_r(code, text, sizeof(text));
+	return strncmp(text, unknown, sizeof(unknown) - 1) == 0 ? "unknown error" : uv_strerror(code);
+}
 
 const char *actor_strerror(int code)
 {
@@ -13,7 +25,7 @@ const char *actor_strerror(int code)
 		return text;
 		ACTOR_ERRORS(CASE)
 	default:
-		return code < 0 ? uv_strerror(code) : "no error";
+		return code < 0 ? uv_text(code) : "no error";
 	}
 }
 

@@ -11,6 +11,7 @@ struct actor__handle_callbacks {
 	void (*prepare)(struct actor__loop *loop);
 	void (*check)(struct actor__loop *loop);
 	void (*timer)(struct actor__loop *loop);
+	void (*look)(struct actor__loop *loop);
 	void (*closed)(struct actor__loop *loop); /* after actor__handles_close() */
 };
 extern struct actor__handle_callbacks actor__handle_callbacks;
@@ -21,7 +22,20 @@ int actor__handles_open(struct actor__loop *loop);
 /* Opens new ones if somebody closed them. 0 or an error. */
 int actor__handles_revive(struct actor__loop *loop);
 
-/* Closes all; `closed` is called when the last one is. */
+/* The same, cheaply, for every way in that is not inside a turn. */
+static inline void actor__handles_ensure(struct actor__loop *loop)
+{
+	if (ACTOR__UNLIKELY(!loop->handles || loop->closed))
+		return;
+	if (ACTOR__UNLIKELY(uv_is_closing((const uv_handle_t *)&loop->handles->idle)))
+		actor__handles_revive(loop);
+}
+
+/* Calls `look` once, after so many milliseconds; the loop stays alive until then. */
+void actor__handles_look(struct actor__loop *loop, uint32_t after_ms);
+
+/* Closes all; `closed` is called when the last one is, one pass later than a single uv_close()
+ * would: what somebody's walk closed in this pass is done by then. */
 void actor__handles_close(struct actor__loop *loop);
 
 /* Frees them, after `closed`. */

@@ -79,6 +79,11 @@ static void on_closed(struct actor__loop *loop)
 	actor__loop_hooks.closed(loop);
 }
 
+static void on_look(struct actor__loop *loop)
+{
+	actor__loop_hooks.look(loop);
+}
+
 static void on_command(struct actor__loop *loop, const struct actor__envelope *command)
 {
 	actor__loop_hooks.command(loop, command);
@@ -89,6 +94,7 @@ static void callbacks_set(void)
 	actor__handle_callbacks.prepare = on_prepare;
 	actor__handle_callbacks.check = on_check;
 	actor__handle_callbacks.timer = actor__asks_expire;
+	actor__handle_callbacks.look = on_look;
 	actor__handle_callbacks.closed = on_closed;
 	actor__receive_command = on_command;
 }
@@ -127,10 +133,19 @@ int actor__loop_open(struct actor_system *system, uint32_t index, uv_loop_t *uv)
 		loop->uv = NULL;
 		return rc;
 	}
-	rc = actor__handles_open(loop);
-	if (!rc)
-		__atomic_store_n(&loop->abi->state, ACTOR_ABI_LOOP_OPEN, __ATOMIC_RELEASE);
-	return rc;
+	return loop->owned ? actor__loop_listen(loop) : 0;
+}
+
+int actor__loop_listen(struct actor__loop *loop)
+{
+	int rc = actor__handles_open(loop);
+
+	if (rc)
+		return rc;
+	__atomic_store_n(&loop->abi->state, ACTOR_ABI_LOOP_OPEN, __ATOMIC_RELEASE);
+	if (actor__dispatchers_ready(loop))
+		actor__loop_wake(loop); /* a dispatcher's open() queued something */
+	return 0;
 }
 
 static void *thread_main(void *argument)
@@ -150,23 +165,30 @@ int actor__loop_start(struct actor__loop *loop)
 
 void actor__loop_stop_all(struct actor__loop *loop)
 {
-	loop->stopping = true;
+	atomic_store(&loop->stopping, 1);
 	for (struct actor__cell *cell = loop->top; cell; cell = cell->next_sibling)
 		actor__life_signal(cell, ACTOR__SIGNAL_TERMINATE);
 }
 
+struct foreign {
+	struct actor__loop *loop;
+	unsigned int count;
+};
+
 /* A program's own handles on a loop of ours: they would keep its thread for ever. */
-static void close_foreign(uv_handle_t *handle, void *count)
+static void close_foreign(uv_handle_t *handle, void *data)
 {
-	if (uv_is_closing(handle) )
+	struct foreign *foreign = data;
+
+	if (uv_is_closing(handle) || handle->data == foreign->loop)
 		return;
 	uv_close(handle, NULL);
-	++*(unsigned int *)count;
+	foreign->count++;
 }
 
 void actor__loop_end(struct actor__loop *loop)
 {
-	unsigned int left_open = 0;
+	struct foreign foreign = {.loop = loop};
 
 	loop->closed = true;
 	actor__receive_close(loop);
@@ -176,11 +198,11 @@ void actor__loop_end(struct actor__loop *loop)
 	actor__handles_close(loop);
 	if (!loop->owned)
 		return;
-	uv_walk(&loop->own_uv, close_foreign, &left_open);
-	if (left_open)
+	uv_walk(&loop->own_uv, close_foreign, &foreign);
+	if (foreign.count)
 		actor__log(loop->system, ACTOR_LOG_WARN,
 			"%u libuv handles were still open on loop %u and were closed with it",
-			left_open, loop->index + 1);
+			foreign.count, loop->index + 1);
 }
 
 /* What was sent to a loop that had ended already. */

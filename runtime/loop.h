@@ -5,8 +5,10 @@
 
 #include "core.h"
 
-/* Makes a loop on `uv`, or on a uv_loop_t of its own if that is NULL. */
+/* Makes a loop on `uv`, or on a uv_loop_t of its own if that is NULL. On a caller's loop nothing is
+ * opened yet, since only running that loop could undo it: actor__loop_listen() comes last. */
 int actor__loop_open(struct actor_system *system, uint32_t index, uv_loop_t *uv);
+int actor__loop_listen(struct actor__loop *loop);
 
 /* Starts the thread of an owned loop. */
 int actor__loop_start(struct actor__loop *loop);
@@ -24,6 +26,7 @@ void actor__loop_free(struct actor__loop *loop);
  * the end of an owned loop's thread. */
 struct actor__loop_hooks {
 	void (*passed)(struct actor__loop *loop);
+	void (*look)(struct actor__loop *loop);
 	void (*command)(struct actor__loop *loop, const struct actor__envelope *command);
 	void (*closed)(struct actor__loop *loop);
 	void (*thread_ended)(struct actor__loop *loop);

@@ -87,36 +87,41 @@ int actor__type_register(struct actor_type *type)
 	return id < 0 ? id : 0;
 }
 
-static int name_register(
+/* The lock is held. */
+static int name_find_or_add(
 	struct actor_abi_table *table, const char *text, uint32_t kind, uint32_t budget)
 {
-	int id;
+	int id = (int)table_find(table, text, kind, budget);
 
-	actor__root_init();
-	pthread_mutex_lock(&lock);
-	id = (int)table_find(table, text, kind, budget);
-	if (!id)
-		id = table_add(table, text, kind, budget);
-	pthread_mutex_unlock(&lock);
-	return id;
+	return id ? id : table_add(table, text, kind, budget);
 }
 
 int actor__class_register(struct actor_class *cls)
 {
-	int id;
+	int id = 0;
 
 	if (!cls || cls->size < sizeof(*cls) || !actor__name_valid(cls->name) || !cls->on_message)
 		return ACTOR_ECLASS;
 	if (__atomic_load_n(&cls->id, __ATOMIC_ACQUIRE))
 		return 0;
-	id = name_register(&actor_root.classes, cls->name, 0, 0);
-	if (id < 0)
-		return id;
-	__atomic_store_n(&cls->id, (uint32_t)id, __ATOMIC_RELEASE);
-	return 0;
+	actor__root_init();
+	pthread_mutex_lock(&lock);
+	if (!cls->id) {
+		id = name_find_or_add(&actor_root.classes, cls->name, 0, 0);
+		if (id > 0)
+			__atomic_store_n(&cls->id, (uint32_t)id, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&lock);
+	return id < 0 ? id : 0;
 }
 
 int actor__dispatcher_register(const char *id, uint32_t kind, uint32_t budget)
 {
-	return name_register(&actor_root.dispatchers, id, kind, budget);
+	int number;
+
+	actor__root_init();
+	pthread_mutex_lock(&lock);
+	number = name_find_or_add(&actor_root.dispatchers, id, kind, budget);
+	pthread_mutex_unlock(&lock);
+	return number;
 }

@@ -159,8 +159,15 @@ static int spawn_there(const struct request *r, struct actor__loop *from,
 	}
 	actor__slot_publish(r->loop->slots, cell, spec->number);
 	if (from) {
+		/* Counted before anybody can count its end. */
 		actor__counter_add(&from->created, 1);
-		return actor__channel_command(from, r->loop, ACTOR__CREATE, cell->self, 0, spec);
+		rc = actor__channel_command(from, r->loop, ACTOR__CREATE, cell->self, 0, spec);
+		if (rc) {
+			actor__counter_add(&from->created, UINT64_MAX);
+			actor__life_child_gone(parent, cell->self);
+			cell_unmake(r, cell);
+		}
+		return rc;
 	}
 	atomic_fetch_add(&r->loop->system->outside_created, 1);
 	rc = actor__inbox_command(r->loop, ACTOR__CREATE, cell->self, spec);
@@ -223,8 +230,10 @@ int actor_system_spawn(struct actor_system *system, struct actor_class *cls,
 		return rc;
 	if (!r.loop)
 		r.loop = system->loops[atomic_fetch_add(&system->next_loop, 1) % system->loop_count];
-	if (actor__loop_here(r.loop))
+	if (actor__loop_here(r.loop)) {
+		actor__handles_ensure(r.loop);
 		return spawn_here(&r, NULL, ref);
+	}
 	/* Closing takes the same lock: what was sent before is stopped with the rest. */
 	if (!r.spec)
 		rc = actor__spec_use(system, NULL, &r.spec);

@@ -12,6 +12,7 @@
 #include "spec.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,14 +82,16 @@ static void open_failed(struct actor_system *system, uint32_t started)
 		if (!loop || !loop->uv)
 			continue;
 		if (loop->owned && started && started--) {
-			if (actor__inbox_command(loop, ACTOR__END, 0, NULL) == 0)
-				pthread_join(loop->owner, NULL);
+			while (actor__inbox_command(loop, ACTOR__END, 0, NULL) == -ENOMEM)
+				sched_yield();
+			pthread_join(loop->owner, NULL);
 			continue;
 		}
 		actor__dispatchers_close(loop);
-		if (loop->handles)
-			actor__handles_close(loop);
-		while (loop->handles && loop->handles_open)
+		if (!loop->owned || !loop->handles)
+			continue;
+		actor__handles_close(loop);
+		while (loop->handles_open)
 			uv_run(loop->uv, UV_RUN_NOWAIT);
 	}
 	actor__system_free(system);
@@ -138,6 +141,8 @@ int actor_system_open(struct actor_system **out, const struct actor_system_optio
 		rc = loops_open(system, options->loop);
 	if (!rc)
 		started = loops_start(system, &rc);
+	if (!rc && system->embedded)
+		rc = actor__loop_listen(system->loops[0]);
 	if (rc) {
 		open_failed(system, started);
 		return rc;
@@ -162,6 +167,7 @@ int actor_system_drain(struct actor_system *system)
 		return ACTOR_ETHREAD;
 	if (loop->in_turn || loop->in_drain)
 		return -EBUSY;
+	actor__handles_ensure(loop);
 	return (int)actor__dispatchers_drain(loop, false);
 }
 

@@ -98,6 +98,7 @@ int actor__send(struct actor_system *system, struct actor__envelope *e)
 
 	if (!to || !actor__loop_here(to) || to->closed)
 		return send_outside(system, e);
+	actor__handles_ensure(to);
 	rc = actor__send_here(to, e);
 	if (to->dirty && !to->in_turn)
 		actor__channels_flush(to);

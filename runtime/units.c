@@ -96,6 +96,8 @@ int actor_dispatcher_execute(struct actor_dispatcher *dispatcher, struct actor_u
 	if (unit->state != ACTOR__UNIT_IDLE)
 		return -EALREADY;
 	unit->dispatcher = dispatcher;
+	if (!dispatcher->loop->in_drain)
+		actor__handles_ensure(dispatcher->loop);
 	actor__unit_queue(unit, actor__probes_records() ? actor__ticks() : 0);
 	return 0;
 }

@@ -46,7 +46,7 @@ static struct actor_class node_class = {
 	.on_stop = node_stop,
 };
 static struct actor_type order_type = ACTOR_TYPE("order");
-static int spawn_rc;
+static _Atomic int spawn_rc;
 
 static int spawn_child(struct actor_ctx *ctx, char letter, int loop)
 {
