@@ -23,7 +23,7 @@
 
 #define ACTOR_ABI_MAGIC 0x3149424152544341ull /* "ACTRABI1" */
 #define ACTOR_ABI_MAJOR 1u
-#define ACTOR_ABI_MINOR 0u
+#define ACTOR_ABI_MINOR 1u
 
 #define ACTOR_ABI_PROVIDER     "actor"
 #define ACTOR_ABI_NOTE_NAME    "actor" /* owner of the ELF note that leads to the root */
@@ -296,7 +296,8 @@ _Static_assert(sizeof(struct actor_abi_root) == 40 + 3 * 24 + 2048 + 64 * 24,
  * turn_start         actor, dispatcher, depth, delay in ns (ACTOR_ABI_UNKNOWN), class
  * turn_end           actor, dispatcher, address of records, count, outcome, class
  * dispatcher_yield   dispatcher, reason, units since the last yield, units left, loop
- * ledger             address of a hand-over, bytes of it and its records, loop
+ * ledger             address of a hand-over, bytes of it and its records, loop,
+ *                    messages among the records (since 1.1)
  * spawn              actor, parent, class, dispatcher
  * stop               actor, code (0 or the negative error it failed with), class
  * failure            actor, code, directive, class
@@ -307,7 +308,7 @@ _Static_assert(sizeof(struct actor_abi_root) == 40 + 3 * 24 + 2048 + 64 * 24,
  */
 #define ACTOR_ABI_PROBES(X)                                                                        \
 	X(turn_end, 6)                                                                             \
-	X(ledger, 3)                                                                               \
+	X(ledger, 4)                                                                               \
 	X(enqueue, 6)                                                                              \
 	X(turn_start, 5)                                                                           \
 	X(dispatcher_yield, 5)                                                                     \

@@ -28,13 +28,20 @@ static bool ledger_make(struct actor__loop *loop)
 	return true;
 }
 
-/* Empties the ledger; the counters of its next hand-over are given. */
-static void ledger_begin(struct actor__observer *o, uint64_t delivered, uint64_t unstamped)
+/* The ledger holds `used` records, none of them a message; these are the loop's counters now. */
+static void ledger_begin_at(
+	struct actor__observer *o, uint32_t used, uint64_t delivered, uint64_t unstamped)
 {
-	o->used = 0;
+	o->used = used;
 	o->messages = 0;
 	o->delivered = delivered;
 	o->unstamped = unstamped;
+}
+
+/* Empties the ledger; the counters of its next hand-over are given. */
+static void ledger_begin(struct actor__observer *o, uint64_t delivered, uint64_t unstamped)
+{
+	ledger_begin_at(o, 0, delivered, unstamped);
 }
 
 static void hand_over(struct actor__loop *loop)
@@ -53,7 +60,8 @@ static void hand_over(struct actor__loop *loop)
 	h->monotonic_ns = actor__monotonic_ns();
 	ledger_publish(loop);
 	ACTOR__FIRE(ledger, (uint64_t)(uintptr_t)h,
-		sizeof(*h) + (uint64_t)o->used * sizeof(struct actor_abi_record), loop->id);
+		sizeof(*h) + (uint64_t)o->used * sizeof(struct actor_abi_record), loop->id,
+		o->messages);
 	/* Not abi->delivered: inside a batch that counter is behind. */
 	ledger_begin(o, o->delivered + o->messages, loop->abi->unstamped);
 }
@@ -141,6 +149,17 @@ void actor__observe_turn(
 	}
 }
 
+/* Messages passed without a record since the ledger got its first one: the listener it was filled
+ * for has gone and another one has come, without a look at the semaphores in between. */
+static void listener_changed(struct actor__loop *loop)
+{
+	struct actor__observer *o = &loop->observer;
+
+	if (o->messages)
+		o->used = 0;
+	ledger_begin_at(o, o->used, loop->abi->delivered, loop->abi->unstamped);
+}
+
 bool actor__observe_batch(struct actor__loop *loop)
 {
 	struct actor__observer *o = &loop->observer;
@@ -151,6 +170,8 @@ bool actor__observe_batch(struct actor__loop *loop)
 		make_room(loop, ACTOR_ABI_TURN_RECORDS);
 		o->now = actor__ticks(); /* the hand-over is no part of the next handler */
 	}
+	if (ACTOR__UNLIKELY(o->used && o->delivered + o->messages != loop->abi->delivered))
+		listener_changed(loop);
 	if (!o->used) {
 		ledger_begin(o, loop->abi->delivered, loop->abi->unstamped);
 		o->first_at = o->now;
