@@ -24,6 +24,7 @@
 #include "memory.h"
 #include "names.h"
 #include "ring.h"
+#include "spin.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -240,6 +241,7 @@ struct actor__loop {
 	bool in_turn;
 	bool in_drain;
 	bool closed;   /* the inbox is closed, handles are closing */
+	struct actor__spin spin;
 	uint32_t immediate_ran; /* units of immediate dispatchers in this pass */
 	struct actor_dispatcher *immediate_next; /* where the next pass goes on */
 	struct actor_dispatcher *dispatchers;

@@ -73,8 +73,8 @@ void actor__dispatcher_error(struct actor_dispatcher *dispatcher, int code, acto
 		atomic_load_explicit(&loop->dispatcher_errors, memory_order_relaxed) + 1,
 		memory_order_relaxed);
 	ACTOR__FIRE(dispatcher_error, actor, dispatcher->number, (uint64_t)(int64_t)code);
-	actor__observe_life(loop, ACTOR_ABI_LIFE_DISPATCHER_ERROR, 0, actor, dispatcher->number,
-		code);
+	actor__observe_life(
+		loop, ACTOR_ABI_LIFE_DISPATCHER_ERROR, 0, actor, dispatcher->number, code);
 	if (dispatcher->spec.on_error)
 		dispatcher->spec.on_error(
 			dispatcher->spec.on_error_data, dispatcher->spec.id, code, actor);
@@ -116,7 +116,8 @@ void actor__dispatcher_custom(struct actor_dispatcher *dispatcher, struct actor_
 }
 
 /* Runs a unit that is queued. A cell's unit stays queued until its turn begins. */
-static void unit_run(struct actor__loop *loop, struct actor_unit *unit)
+static inline __attribute__((always_inline)) void unit_run(
+	struct actor__loop *loop, struct actor_unit *unit)
 {
 	struct actor_dispatcher *dispatcher = unit->dispatcher;
 	int rc;
@@ -202,8 +203,7 @@ static void yield_observe(struct actor__loop *loop, const struct actor_dispatche
 
 	ACTOR__FIRE(dispatcher_yield, d->number, reason, d->ran, d->ready, loop->id);
 	if (ACTOR__LISTENED(ledger))
-		actor__observe_other(loop,
-			actor_abi_meta(ACTOR_ABI_YIELD, 0, 0, 0, d->number),
+		actor__observe_other(loop, actor_abi_meta(ACTOR_ABI_YIELD, 0, 0, 0, d->number),
 			(uint64_t)d->ran << 32 | d->ready, reason, 0);
 }
 

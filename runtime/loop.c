@@ -34,6 +34,29 @@ static void thread_note(struct actor__loop *loop)
 	__atomic_store_n(&loop->abi->thread, (uint32_t)gettid(), __ATOMIC_RELAXED);
 }
 
+static inline void cpu_relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#endif
+}
+
+/* Looks for mail for a while; true: there is some. */
+static bool spin_for_mail(struct actor__loop *loop)
+{
+	uint64_t end = uv_hrtime() + loop->spin.ns;
+	bool found = false;
+
+	do {
+		for (int i = 0; i < 32 && !found; i++) {
+			found = actor__receive_waiting(loop);
+			cpu_relax();
+		}
+	} while (!found && uv_hrtime() < end);
+	actor__spin_result(&loop->spin, found);
+	return found;
+}
+
 static void on_prepare(struct actor__loop *loop)
 {
 	thread_note(loop);
@@ -43,6 +66,13 @@ static void on_prepare(struct actor__loop *loop)
 		actor__observe_poll(loop, loop->awake ? 0 : uv_backend_timeout(loop->uv));
 	if (loop->awake)
 		return;
+	if (loop->owned) {
+		if (loop->spin.ns && uv_backend_timeout(loop->uv) != 0 && spin_for_mail(loop)) {
+			actor__loop_wake(loop);
+			return;
+		}
+		actor__spin_sleep(&loop->spin, uv_hrtime());
+	}
 	atomic_store_explicit(&loop->sleeping, 1, memory_order_relaxed);
 	actor__fence();
 	if (!actor__receive_waiting(loop))
@@ -62,6 +92,8 @@ static void on_check(struct actor__loop *loop)
 		actor__observe_pass(loop);
 	}
 	work = actor__receive(loop);
+	if (loop->spin.slept_at)
+		actor__spin_woken(&loop->spin, uv_hrtime(), work != 0);
 	work += actor__dispatchers_drain(loop, true);
 	if (loop->dirty)
 		actor__channels_flush(loop);

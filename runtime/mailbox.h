@@ -30,7 +30,7 @@ struct actor__envelope {
 	uint64_t stamp; /* ticks when it was told, 0 = nobody listened */
 	union {
 		struct {
-			uint32_t ask;  /* number of the ask it belongs to, 0 = none */
+			uint32_t ask; /* number of the ask it belongs to, 0 = none */
 			uint16_t type;
 			uint8_t bytes; /* of an inline payload */
 			uint8_t flags; /* enum actor__envelope_flag */
@@ -74,6 +74,21 @@ int actor__mailbox_grow(struct actor__mailbox *box, struct actor__pool *pool);
 
 /* Gives the oldest chunk back, whose last place was given up. */
 void actor__mailbox_shrink(struct actor__mailbox *box, struct actor__pool *pool);
+
+/* Gives an empty mailbox its first chunk, without a call, if the pool has one; false: it has not,
+ * or the mailbox is not empty. */
+static inline int actor__mailbox_begin(struct actor__mailbox *box, struct actor__pool *pool)
+{
+	struct actor__block **free = &pool->free[ACTOR__CHUNK_BYTES / 16];
+	struct actor__chunk *chunk = (struct actor__chunk *)(void *)*free;
+
+	if (__builtin_expect(box->end != NULL || !chunk, 0))
+		return 0;
+	*free = (*free)->next;
+	chunk->next = NULL;
+	box->first = box->end = chunk->at;
+	return 1;
+}
 
 /* The place for the next message, which counts at once; NULL: no memory. */
 static inline struct actor__envelope *actor__mailbox_push(

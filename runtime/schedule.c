@@ -5,7 +5,7 @@
 #include "life.h"
 #include "turn.h"
 
-#define INLINE   static inline __attribute__((always_inline))
+#define INLINE	 static inline __attribute__((always_inline))
 #define NOINLINE static __attribute__((noinline))
 
 /* Signals first; false: there is nothing to handle now. The cell may be gone: *cell is NULL. */
@@ -38,7 +38,7 @@ static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
 
 		if (signals)
 			loop->observer.now = actor__ticks(); /* hooks are no handlers */
-		outcome = actor__turn_observed(*cell, turn, &rest);
+		outcome = actor__turn_run(*cell, turn, &rest, true);
 		left -= most - rest;
 		room -= most - rest;
 		turn->messages += most - rest;
@@ -81,7 +81,7 @@ INLINE struct actor__cell *run_plain(struct actor__loop *loop, struct actor__cel
 			return NULL;
 		if (ACTOR__UNLIKELY(cell->state != ACTOR__RUNNING))
 			return cell;
-		outcome = actor__turn_plain(cell, &rest);
+		outcome = actor__turn_run(cell, NULL, &rest, false);
 		left -= most - rest;
 		if (outcome == ACTOR_ABI_EMPTY || (outcome == ACTOR_ABI_BUDGET && !left))
 			return cell;

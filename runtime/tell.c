@@ -142,11 +142,20 @@ static __attribute__((noinline)) int tell_ask_at(struct actor__cell *cell, uint6
 	return 0;
 }
 
-static __attribute__((noinline)) int tell_copy(struct actor__cell *cell, struct actor__envelope *e,
-	const void *payload, size_t bytes)
+static __attribute__((noinline)) int tell_copy(
+	struct actor__cell *cell, struct actor__envelope *e, const void *payload, size_t bytes)
 {
 	memcpy(e->inlined, payload, bytes);
 	return cell->unit.state == ACTOR__UNIT_IDLE ? tell_ask_at(cell, e->stamp) : 0;
+}
+
+/* Adds a chunk, then begins anew. */
+static __attribute__((noinline)) int tell_grown(struct actor_ctx *ctx, struct actor__cell *cell,
+	actor_ref to, struct actor_type *type, const void *payload, size_t bytes)
+{
+	if (!actor__mailbox_grow(&cell->mailbox, &ctx->loop->pool))
+		return -ENOMEM;
+	return actor_tell(ctx, to, type, payload, bytes);
 }
 
 /* On the same loop, inside the envelope: no call but in the last place. */
@@ -161,9 +170,9 @@ static inline __attribute__((always_inline)) int tell_fast(struct actor_ctx *ctx
 	cell = actor__slot_find(loop, to);
 	if (ACTOR__UNLIKELY(!cell || !type || !type->id || (bytes && !payload)))
 		return tell_slowly(ctx, to, type, payload, bytes);
-	if (ACTOR__UNLIKELY(actor__chunk_ends(cell->mailbox.end) &&
-			    !actor__mailbox_grow(&cell->mailbox, &loop->pool)))
-		return -ENOMEM;
+	if (actor__chunk_ends(cell->mailbox.end) &&
+		!actor__mailbox_begin(&cell->mailbox, &loop->pool))
+		return tell_grown(ctx, cell, to, type, payload, bytes);
 	cell->mailbox.count++;
 	e = cell->mailbox.end++;
 	e->to = to;
@@ -190,8 +199,7 @@ static __attribute__((noinline)) int tell_observed(struct actor_ctx *ctx, actor_
 int actor_tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
 	size_t bytes)
 {
-	if (ACTOR__UNLIKELY(
-		    actor__ref_loop(to) != ctx->loop->id || bytes > ACTOR_INLINE_BYTES))
+	if (ACTOR__UNLIKELY(actor__ref_loop(to) != ctx->loop->id || bytes > ACTOR_INLINE_BYTES))
 		return tell_slowly(ctx, to, type, payload, bytes);
 	if (actor__probes_any())
 		return tell_observed(ctx, to, type, payload, bytes);
@@ -208,43 +216,52 @@ int actor_system_tell(struct actor_system *system, actor_ref to, struct actor_ty
 	return rc ? rc : actor__send(system, &e);
 }
 
-int actor_reply(struct actor_ctx *ctx, struct actor_type *type, const void *payload, size_t bytes)
+/* Hands the answer to a thread that waits outside. */
+static int reply_outside(struct actor_ctx *ctx, struct actor__envelope *e)
+{
+	struct actor_message m;
+
+	actor__envelope_open(e, &m);
+	actor__waiter_complete(&ctx->loop->system->waiters, ctx->envelope->ask, m.payload, m.bytes);
+	actor__envelope_release(e);
+	return 0;
+}
+
+/* To an asker, to a thread outside, or to nobody. */
+static __attribute__((noinline)) int reply_slowly(
+	struct actor_ctx *ctx, struct actor_type *type, const void *payload, size_t bytes)
 {
 	struct actor__envelope *request = ctx->envelope;
 	struct actor__envelope e;
-	bool waiter = request && request->flags & ACTOR__WAITER;
 	int rc;
 
 	if (!request)
 		return -EINVAL;
-	if (request->ask || !request->sender || actor__ref_loop(request->sender) != ctx->loop->id) {
-		/* To an asker, to nobody, or to another loop. */
-		rc = actor__envelope_fill(
-			&e, request->sender ? request->sender : ctx->cell->self, ctx->cell->self,
-			type, payload, bytes);
-		if (rc)
-			return rc;
-		if (waiter) {
-			struct actor_message m;
-
-			actor__envelope_open(&e, &m);
-			actor__waiter_complete(
-				&ctx->loop->system->waiters, request->ask, m.payload, m.bytes);
-			actor__envelope_release(&e);
-			return 0;
-		}
-		if (!request->sender) {
-			e.to = 0;
-			actor__dead_letter(ctx->loop, &e);
-			return 0;
-		}
-		if (request->ask && !(request->flags & ACTOR__REPLY)) {
-			e.ask = request->ask;
-			e.flags |= ACTOR__REPLY;
-		}
-		return actor__send_here(ctx->loop, &e);
+	rc = actor__envelope_fill(&e, request->sender ? request->sender : ctx->cell->self,
+		ctx->cell->self, type, payload, bytes);
+	if (rc)
+		return rc;
+	if (request->flags & ACTOR__WAITER)
+		return reply_outside(ctx, &e);
+	if (!request->sender) {
+		e.to = 0;
+		actor__dead_letter(ctx->loop, &e);
+		return 0;
 	}
-	return actor_tell(ctx, request->sender, type, payload, bytes);
+	if (request->ask && !(request->flags & ACTOR__REPLY)) {
+		e.ask = request->ask;
+		e.flags |= ACTOR__REPLY;
+	}
+	return actor__send_here(ctx->loop, &e);
+}
+
+int actor_reply(struct actor_ctx *ctx, struct actor_type *type, const void *payload, size_t bytes)
+{
+	const struct actor__envelope *request = ctx->envelope;
+
+	if (ACTOR__LIKELY(request && !request->ask && request->sender))
+		return actor_tell(ctx, request->sender, type, payload, bytes);
+	return reply_slowly(ctx, type, payload, bytes);
 }
 
 static void poison_fill(struct actor__envelope *e, actor_ref ref, actor_ref sender)

@@ -1,16 +1,84 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles messages of one cell, one after the other; the caller applies the outcome. */
+/* Handles messages of one cell, one after the other; the caller applies the outcome.
+ *
+ * The innermost loop of the runtime: pop, handle, release. It is compiled twice into its caller,
+ * with and without records. */
 #ifndef ACTOR_TURN_H
 #define ACTOR_TURN_H
 
 #include "deliver.h"
 #include "observe.h"
+#include "registry.h"
+
+#define ACTOR__INLINE static inline __attribute__((always_inline))
+
+/* After a handler that failed or took its payload: notes a failure, returns the true result. */
+int actor__turn_aftermath(struct actor_ctx *ctx, struct actor__cell *cell, int rc);
+
+/* Handles what is more than a payload inside its envelope. False: it was no message. `turn` NULL:
+ * not observed. */
+bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e,
+	const struct actor__turn *turn, uint32_t depth);
+
+/* One plain message from the front of the mailbox. */
+ACTOR__INLINE void actor__turn_message(struct actor_ctx *ctx, struct actor__cell *cell,
+	struct actor__envelope *e, const struct actor__turn *turn, uint32_t depth,
+	const bool observed)
+{
+	struct actor_type *type = actor__type(e->type);
+	int rc;
+
+	ctx->message.type = type;
+	ctx->message.payload = e->inlined;
+	ctx->message.bytes = e->bytes;
+	ctx->message.sender = e->sender;
+	rc = cell->cls->on_message(ctx, &ctx->message);
+	if (ACTOR__UNLIKELY((ctx->aftermath | rc) < 0)) {
+		rc = actor__turn_aftermath(ctx, cell, rc);
+		if (ctx->aftermath & ACTOR__TAKEN)
+			type = NULL;
+		ctx->aftermath = 0;
+	}
+	if (observed)
+		actor__observe_message(ctx->loop, turn, e, depth, rc < 0);
+	if (ACTOR__UNLIKELY(type && type->destroy))
+		type->destroy(e->inlined, e->bytes);
+	actor__mailbox_done(&cell->mailbox, &ctx->loop->pool);
+}
 
 /* Handles messages while `*left` allows it, and counts it down. EMPTY: the mailbox is empty,
- * BUDGET: nothing is left, STOP: a signal is set, look at it before going on. The observed version
+ * BUDGET: nothing is left, STOP: a signal is set, look at it before going on. With `observed` it
  * also makes a record of each message; the caller sees to it that there is room. */
-enum actor_abi_outcome actor__turn_plain(struct actor__cell *cell, uint32_t *left);
-enum actor_abi_outcome actor__turn_observed(
-	struct actor__cell *cell, const struct actor__turn *turn, uint32_t *left);
+ACTOR__INLINE enum actor_abi_outcome actor__turn_run(struct actor__cell *cell,
+	const struct actor__turn *turn, uint32_t *left, const bool observed)
+{
+	struct actor__loop *loop = cell->loop;
+	struct actor_ctx *ctx = &loop->ctx;
+	enum actor_abi_outcome outcome = ACTOR_ABI_STOP;
+	const uint32_t most = *left;
+	uint32_t handled = 0;
+
+	ctx->cell = cell;
+	while (ACTOR__LIKELY(!cell->signals)) {
+		uint32_t depth = cell->mailbox.count;
+		struct actor__envelope *e;
+
+		if (!depth || handled == most) {
+			outcome = depth ? ACTOR_ABI_BUDGET : ACTOR_ABI_EMPTY;
+			break;
+		}
+		e = actor__mailbox_pop(&cell->mailbox);
+		ctx->envelope = e;
+		if (ACTOR__LIKELY(!e->flags))
+			actor__turn_message(ctx, cell, e, turn, depth, observed);
+		else if (!actor__turn_special(ctx, cell, e, turn, depth))
+			continue;
+		handled++;
+	}
+	*left = most - handled;
+	/* One writer; stats and observers read it. */
+	__atomic_store_n(&loop->abi->delivered, loop->abi->delivered + handled, __ATOMIC_RELAXED);
+	return outcome;
+}
 
 #endif
