@@ -143,8 +143,13 @@ static int on_url(http_parser *parser, const char *at, size_t length)
 
 static int on_headers(http_parser *parser)
 {
+	struct connection *c = parser->data;
+
 	parser->upgrade = 0; /* an offer that is not taken */
-	return 0;
+	if (parser->http_major == 1)
+		return 0;
+	c->refusal = HTTP_STATUS_HTTP_VERSION_NOT_SUPPORTED;
+	return -1;
 }
 
 static int on_body(http_parser *parser, const char *at, size_t length)

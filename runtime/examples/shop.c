@@ -158,8 +158,11 @@ static int server_open(struct shop *shop)
 	return 0;
 }
 
-static void handles_open(struct shop *shop)
+/* Before the address is printed: whoever reads it may end the shop in order. */
+static int handles_open(struct shop *shop)
 {
+	int rc;
+
 	uv_signal_init(&shop->loop, &shop->interrupt);
 	uv_signal_init(&shop->loop, &shop->terminate);
 	uv_timer_init(&shop->loop, &shop->end);
@@ -168,6 +171,10 @@ static void handles_open(struct shop *shop)
 	shop->terminate.data = shop;
 	shop->end.data = shop;
 	shop->import.data = shop;
+	rc = uv_signal_start(&shop->interrupt, on_signal, SIGINT);
+	if (!rc)
+		rc = uv_signal_start(&shop->terminate, on_signal, SIGTERM);
+	return rc ? complain("cannot wait for signals", rc) : 0;
 }
 
 static int work_begin(struct shop *shop)
@@ -175,11 +182,9 @@ static int work_begin(struct shop *shop)
 	const struct options *options = &shop->options;
 	uint64_t duration_ms = (uint64_t)options->duration_s * 1000u;
 	uint64_t every_ms = (uint64_t)options->import_every_ms;
-	int rc = uv_signal_start(&shop->interrupt, on_signal, SIGINT);
+	int rc = 0;
 
-	if (!rc)
-		rc = uv_signal_start(&shop->terminate, on_signal, SIGTERM);
-	if (!rc && duration_ms)
+	if (duration_ms)
 		rc = uv_timer_start(&shop->end, on_end, duration_ms, 0);
 	if (!rc && every_ms)
 		rc = uv_timer_start(&shop->import, on_import, every_ms, every_ms);
@@ -205,7 +210,9 @@ int main(int argc, char **argv)
 		uv_loop_close(&shop.loop);
 		return status;
 	}
-	handles_open(&shop);
+	rc = handles_open(&shop);
+	if (!status)
+		status = rc;
 	if (!status)
 		status = server_open(&shop);
 	if (!status)
