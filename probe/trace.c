@@ -67,7 +67,7 @@ static void configure(struct trace *t, const struct trace_options *options)
 				program, (enum bpf_attach_type)ATTACH_TYPE_MULTI);
 	}
 	s->rodata->by_actor = options->by_actor;
-	s->rodata->tick_mult = options->calibration.mult;
+	s->data->tick_mult = options->calibration.mult;
 	s->rodata->tick_shift = options->calibration.shift;
 	bpf_map__set_max_entries(s->maps.mails, series + 1);
 	bpf_map__set_max_entries(s->maps.turns, series + 1);
@@ -168,24 +168,24 @@ static int permission_error(enum attach_how how, struct error *error)
 		"attaching is not permitted; run as root, or grant the missing %s", missing);
 }
 
-static int explain(int r, enum attach_how how, const struct target *target, struct error *error)
+int trace_explain(int r, enum attach_how how, pid_t pid, struct error *error)
 {
 	switch (-r) {
 	case ENOENT:
 		return error_set(error, EXIT_PROBES,
 			"process %d carries libactor without its probes; it was built with "
 			"ACTOR_NO_PROBES",
-			target->pid);
+			pid);
 	case EPROTO:
 		return error_set(error, EXIT_PROBES,
 			"the probes of process %d do not have their arguments where libactor puts "
 			"them; rebuild it with an unchanged libactor",
-			target->pid);
+			pid);
 	case EPERM:
 	case EACCES:
 		return permission_error(how, error);
 	case ESRCH:
-		return error_set(error, EXIT_TARGET, "process %d ended meanwhile", target->pid);
+		return error_set(error, EXIT_TARGET, "process %d ended meanwhile", pid);
 	case EMFILE:
 	case ENFILE:
 		return error_set(error, EXIT_PERMISSION,
@@ -220,7 +220,7 @@ int trace_open(struct trace *t, const struct target *target, const struct trace_
 		how = ATTACH_PERF;
 		r = try(t, how, target, options);
 	}
-	return r == 0 ? 0 : explain(r, how, target, error);
+	return r == 0 ? 0 : trace_explain(r, how, target->pid, error);
 }
 
 void trace_detach(struct trace *t)

@@ -32,6 +32,10 @@ struct trace_options {
 int trace_open(struct trace *t, const struct target *target, const struct trace_options *options,
 	struct error *error);
 
+/* The sentence for what the kernel answered (-errno) when it was to load or attach. Returns the exit
+ * code. */
+int trace_explain(int r, enum attach_how how, pid_t pid, struct error *error);
+
 /* Takes the probes away; the maps stay. From its return on the maps do not change any more. */
 void trace_detach(struct trace *t);
 
