@@ -63,17 +63,29 @@ static void object_read(json_t *object)
 	series_count++;
 }
 
+/* True at the end; else the next object is next. */
+static bool end_reached(FILE *file)
+{
+	int byte = getc(file);
+
+	while (byte == ' ' || byte == '\n')
+		byte = getc(file);
+	ungetc(byte, file);
+	return byte == EOF;
+}
+
 static int all_read(FILE *file)
 {
-	for (;;) {
+	while (!end_reached(file)) {
 		json_error_t error;
 		json_t *object = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error);
 
 		if (!object)
-			return feof(file) ? 0 : -1;
+			return -1;
 		object_read(object);
 		json_decref(object);
 	}
+	return 0;
 }
 
 /* ---- finding ---- */
