@@ -193,6 +193,15 @@ void actor__system_free(struct actor_system *system)
 	actor__heap_free(system);
 }
 
+/* The last letters come before the callback: the program's data may go with it. */
+static void closed_tell(struct actor_system *system)
+{
+	for (uint32_t i = 0; i < system->loop_count; i++)
+		actor__loop_channels_free(system->loops[i]);
+	if (system->close_cb)
+		system->close_cb(system, system->close_data);
+}
+
 /* All handles of a loop are closed. A caller's loop is the last of its system. */
 static void on_closed(struct actor__loop *loop)
 {
@@ -200,8 +209,7 @@ static void on_closed(struct actor__loop *loop)
 
 	if (loop->owned || system->failed)
 		return; /* its thread goes on when uv_run() returns */
-	if (system->close_cb)
-		system->close_cb(system, system->close_data);
+	closed_tell(system);
 	actor__system_free(system);
 }
 
@@ -217,8 +225,8 @@ static void on_thread_ended(struct actor__loop *loop)
 		actor__handles_signal(first);
 		return;
 	}
-	if (system->close_cb)
-		system->close_cb(system, system->close_data);
+	if (!system->failed)
+		closed_tell(system);
 	if (system->waited_for || system->failed)
 		return; /* actor_system_close_wait() joins and frees */
 	pthread_detach(pthread_self());

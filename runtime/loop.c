@@ -283,11 +283,18 @@ static void channel_free(struct actor__loop *loop, struct actor__channel *channe
 	actor__heap_free(channel);
 }
 
+void actor__loop_channels_free(struct actor__loop *loop)
+{
+	for (uint32_t i = 0; i < ACTOR_ABI_LOOPS; i++) {
+		if (!loop->out[i])
+			continue;
+		channel_free(loop, loop->out[i]);
+		loop->out[i] = NULL;
+	}
+}
+
 void actor__loop_free(struct actor__loop *loop)
 {
-	for (uint32_t i = 0; i < ACTOR_ABI_LOOPS; i++)
-		if (loop->out[i])
-			channel_free(loop, loop->out[i]);
 	actor__asks_fini(&loop->asks);
 	actor__pool_fini(&loop->pool);
 	actor__handles_free(loop);

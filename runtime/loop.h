@@ -19,6 +19,10 @@ void actor__loop_stop_all(struct actor__loop *loop);
 /* Closes dispatchers, inbox and handles; the loop's thread. */
 void actor__loop_end(struct actor__loop *loop);
 
+/* Frees what the loop sends by; what is still on its way is a dead letter. No loop of the system
+ * runs any more, and none is freed yet. */
+void actor__loop_channels_free(struct actor__loop *loop);
+
 /* Frees the loop; its thread, if it had one, has ended. */
 void actor__loop_free(struct actor__loop *loop);
 

@@ -80,15 +80,12 @@ int actor__send_here(struct actor__loop *loop, struct actor__envelope *e)
 	return send_failed(e, actor__channel_send(loop, to, e));
 }
 
-static int send_outside(struct actor_system *system, struct actor__envelope *e)
+static int send_outside(struct actor__loop *to, struct actor__envelope *e)
 {
-	struct actor__loop *to = actor__loop_of(system, e->to);
-
 	if (actor__probes_records())
 		e->stamp = actor__ticks();
 	e->flags |= ACTOR__FOREIGN;
-	/* A ref of no loop of ours becomes a dead letter on the first one. */
-	return send_failed(e, actor__inbox_send(to ? to : system->loops[0], e));
+	return send_failed(e, actor__inbox_send(to, e));
 }
 
 int actor__send(struct actor_system *system, struct actor__envelope *e)
@@ -96,8 +93,10 @@ int actor__send(struct actor_system *system, struct actor__envelope *e)
 	struct actor__loop *to = actor__loop_of(system, e->to);
 	int rc;
 
-	if (!to || !actor__loop_here(to) || to->closed)
-		return send_outside(system, e);
+	if (!to)
+		to = system->loops[0]; /* a ref of no loop of ours: a dead letter there */
+	if (!actor__loop_here(to) || to->closed)
+		return send_outside(to, e);
 	actor__handles_ensure(to);
 	rc = actor__send_here(to, e);
 	if (to->dirty && !to->in_turn)
