@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static inline void program_start(
 {
 	const char *build = getenv("B");
 	char program[512];
-	char line[1024] = "exec ";
+	char line[4096] = "exec ";
 	int out[2], err[2];
 	va_list arguments;
 

@@ -77,10 +77,12 @@ fuzz-short: $(TEST_FUZZERS)
 	$(Q)for f in $(TEST_FUZZERS); do echo "  RUN      $$f"; \
 		$$f -max_total_time=$${FUZZ_SECONDS:-10} -verbosity=0 -close_fd_mask=3 || exit 1; done
 
-# Longer: the seeded stress for minutes, each fuzzer for one; STRESS_SEED repeats a run.
+# Longer: the seeded stress for minutes, 2000 attaches, each fuzzer for one minute; STRESS_SEED repeats a run.
 test-long: deps
 	$(Q)$(MAKE) --no-print-directory test-build $(TEST_FUZZERS)
 	$(Q)$(TEST_ENVIRONMENT) STRESS_SECONDS=$${STRESS_SECONDS:-300} TEST_SECONDS=900 \
 		tests/run $(B)/tests/test_stress
+	$(Q)$(TEST_ENVIRONMENT) LEAVE_FACTOR=$${LEAVE_FACTOR:-10} TEST_SECONDS=900 \
+		tests/run $(B)/tests/test_leave
 	$(Q)for f in $(TEST_FUZZERS); do echo "  RUN      $$f"; \
 		$$f -max_total_time=$${FUZZ_SECONDS:-60} -verbosity=0 || exit 1; done

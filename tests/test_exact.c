@@ -24,7 +24,7 @@
 
 static struct program tool;
 
-static const char *const ways[] = { "", "--perf-events" };
+static const char *const ways[] = { "--mode trace", "--mode trace --perf-events" };
 static const char *const dispatchers[] = { "hybrid", "microtask", "immediate", "throughput",
 	"custom" };
 

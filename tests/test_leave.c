@@ -96,7 +96,7 @@ static int worker(pid_t target, int number, int times)
 	for (int i = 0; i < times; i++) {
 		struct collected c;
 
-		program_run(&p, "$A hist -j -d 0.01 %s -p %d", number == 0 ? "--perf-events" : "", target);
+		program_run(&p, "$A hist -j -d 0.01 --mode trace %s -p %d", number == 0 ? "--perf-events" : "", target);
 		c = collected_account(p.out);
 		if (p.exit != 0 || *p.err || c.lost || c.delivered != c.recorded + c.unstamped) {
 			fprintf(stderr, "%d: exit %d %s, %lu of %lu + %lu + %lu\n", i, p.exit,
@@ -178,7 +178,7 @@ static void a_killed_collector_leaves_nothing(void **state)
 	loaded_start(&load, "loops=3 messages=0 rest=500");
 	loaded_say(&load, "go");
 	for (int i = 0; i < 6; i++) {
-		program_start(&tool, "$A hist -v %s -p %d", i % 2 ? "--perf-events" : "", load.pid);
+		program_start(&tool, "$A hist -v --mode trace %s -p %d", i % 2 ? "--perf-events" : "", load.pid);
 		program_expect(&tool, tool.err, ATTACHED);
 		assert_true(loaded_semaphores(&load) >= 4);
 		assert_true(loaded_traps(&load) >= 4);
@@ -257,7 +257,7 @@ static void a_target_that_executes_itself_is_followed(void **state)
 		struct collected c;
 
 		loaded_start(&load, "loops=1 messages=1009");
-		program_start(&tool, "$A hist -v -j %s -p %d", perf ? "--perf-events" : "", load.pid);
+		program_start(&tool, "$A hist -v -j --mode trace %s -p %d", perf ? "--perf-events" : "", load.pid);
 		program_expect(&tool, tool.err, ATTACHED);
 		loaded_say(&load, "go");
 		loaded_expect(&load, "done");
@@ -288,7 +288,7 @@ static void a_target_that_forks_is_still_the_one(void **state)
 		int child, rc;
 
 		loaded_start(&load, "loops=3 messages=10007");
-		program_start(&tool, "$A hist -v -j %s -p %d", perf ? "--perf-events" : "", load.pid);
+		program_start(&tool, "$A hist -v -j --mode trace %s -p %d", perf ? "--perf-events" : "", load.pid);
 		program_expect(&tool, tool.err, ATTACHED);
 		loaded_say(&load, "fork");
 		assert_int_equal(sscanf(loaded_expect(&load, "forked"), "%d %d", &child, &rc), 2);

@@ -13,7 +13,8 @@
  * value of the same rank, or the exponential bucket next to it. One thing more is seen by the tool
  * alone: a trap leaves caches and predictors cold, so that the way into the first handler behind it,
  * one of sixteen, takes some 300 ns longer. That is a sixth of a handler of 2 us, and shows in its
- * 99th percentile; SHADOW_NS allows for it.
+ * 99th percentile; SHADOW_NS allows for it. And where the machine is busy, a message may lose its
+ * processor between the two kinds of reads; one in TORN may.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -22,6 +23,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -35,6 +37,7 @@
 #define HANDLER   "\"actor_message_handler_seconds\""
 #define DELAY     "\"actor_dispatcher_queue_delay_seconds\""
 #define SHADOW_NS 500
+#define TORN      250
 #define EIGHTH    1.0905077326652577 /* 2^(1/8) */
 
 static struct program tool;
@@ -61,20 +64,22 @@ static size_t bucket_of_rank(const struct collected_histogram *h, uint64_t rank)
 static void quantile_agrees(const char *what, const struct collected_histogram *h,
 	const struct load_samples *own, double q, double reported)
 {
-	uint64_t rank = (uint64_t)(q * (double)(own->count - 1));
+	uint64_t rank = (uint64_t)ceil(q * (double)own->count) - 1; /* the tool's, too */
+	uint64_t torn = own->count / TORN;
 	size_t bucket = bucket_of_rank(h, rank);
 	double value = (double)own->ns[rank];
+	double low = (double)own->ns[rank > torn ? rank - torn : 0];
+	double high = (double)own->ns[rank + torn < own->count ? rank + torn : own->count - 1];
 	double from = bucket ? (double)bounds_ns[bucket - 1] : 0;
 	double to = (double)bounds_ns[bucket];
 
 	print_message("#   %s p%g: program %.3f us, actorprobe %.3f us\n", what, q * 100, value / 1e3,
 		reported * 1e6);
 	assert_true(bucket < BOUNDS_COUNT);
-	assert_true(value > (from - SHADOW_NS) / EIGHTH);
-	assert_true(value <= to * EIGHTH);
-	/* What is printed lies in a bucket as near. */
-	assert_true(reported * 1e9 > value / EIGHTH / EIGHTH);
-	assert_true(reported * 1e9 < value * EIGHTH * EIGHTH + SHADOW_NS);
+	assert_true(high > (from - SHADOW_NS) / EIGHTH);
+	assert_true(low <= to * EIGHTH);
+	/* What is printed lies inside that bucket. */
+	assert_true(reported * 1e9 >= from * (1 - 1e-9) && reported * 1e9 <= to * (1 + 1e-9));
 }
 
 static void histogram_agrees(const char *what, const char *metric, struct load_samples *own)
@@ -106,7 +111,7 @@ static void observe(const char *format, const char *dispatcher, unsigned int mes
 	print_message("# %s, %u of %g us\n", dispatcher, messages, spin_ns / 1e3);
 	snprintf(arguments, sizeof(arguments), format, dispatcher, messages, spin_ns);
 	loaded_start(&load, "%s", arguments);
-	program_start(&tool, "$A hist -v -j --by dispatcher -p %d", load.pid);
+	program_start(&tool, "$A hist --mode trace -v -j --by dispatcher -p %d", load.pid);
 	program_expect(&tool, tool.err, ATTACHED);
 	loaded_say(&load, "go");
 	loaded_expect(&load, "done");
