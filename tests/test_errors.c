@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "probe/error.h"
-#include "probe/trace.h"
+#include "probe/programs.h"
 #include "tests/collected.h"
 #include "tests/fake.h"
 #include "tests/loaded.h"
@@ -287,7 +287,7 @@ static void each_answer_of_the_kernel_has_its_code(void **state)
 		struct error error = { 0 };
 
 		assert_int_equal(
-			trace_explain(-rows[i].error, ATTACH_MULTI, 7, &error), rows[i].exit);
+			programs_explain(-rows[i].error, ATTACH_MULTI, 7, &error), rows[i].exit);
 		assert_int_equal(error.exit, rows[i].exit);
 		assert_null(strchr(error.text, '\n'));
 		assert_true(strlen(error.text) > 20);
