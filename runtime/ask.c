@@ -15,29 +15,22 @@ int actor_ask(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, cons
 	struct actor__loop *loop = ctx->loop;
 	struct actor__cell *cell = ctx->cell;
 	uint64_t deadline = 0;
-	struct actor__envelope e;
 	struct actor__ask *ask;
-	int rc = actor__envelope_fill(&e, to, cell->self, type, payload, bytes);
+	int rc;
 
-	if (rc)
-		return rc;
 	if (timeout_ms >= 0)
 		deadline = uv_now(loop->uv) + (uint64_t)(timeout_ms ? timeout_ms : ACTOR_ASK_TIMEOUT_MS);
 	ask = actor__asks_add(&loop->asks, &loop->pool, &cell->asks, deadline);
-	if (!ask) {
-		if (e.flags & ACTOR__COPY)
-			free(e.heap.block);
+	if (!ask)
 		return -ENOMEM;
-	}
 	ask->cell = cell;
 	ask->cb = cb;
 	ask->data = data;
-	e.ask = ask->number;
-	rc = actor__send_here(loop, &e);
-	if (rc)
+	rc = actor__tell(ctx, to, type, payload, bytes, ask->number);
+	if (ACTOR__UNLIKELY(rc))
 		actor__asks_remove(&loop->asks, &loop->pool, &cell->asks, ask);
-	else if (ask->heap_index == 0)
-		actor__handles_timer(loop, deadline);
+	else if (ask->heap_index == 0 && deadline - 1 < loop->handles->timer_at_ms - 1)
+		actor__handles_timer(loop, deadline); /* the timer is due later, or (0 - 1) not at all */
 	return rc;
 }
 

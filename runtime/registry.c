@@ -100,10 +100,10 @@ int actor__class_register(struct actor_class *cls)
 {
 	int id = 0;
 
+	if (cls && __atomic_load_n(&cls->id, __ATOMIC_ACQUIRE))
+		return 0;
 	if (!cls || cls->size < sizeof(*cls) || !actor__name_valid(cls->name) || !cls->on_message)
 		return ACTOR_ECLASS;
-	if (__atomic_load_n(&cls->id, __ATOMIC_ACQUIRE))
-		return 0;
 	actor__root_init();
 	pthread_mutex_lock(&lock);
 	if (!cls->id) {

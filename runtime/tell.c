@@ -117,31 +117,37 @@ int actor__envelope_fill(struct actor__envelope *e, actor_ref to, actor_ref send
 	return payload_fill(e, type, payload, bytes);
 }
 
-static __attribute__((noinline)) int tell_slowly(struct actor_ctx *ctx, actor_ref to,
-	struct actor_type *type, const void *payload, size_t bytes)
+#define NOINLINE static __attribute__((noinline))
+#define INLINE   static inline __attribute__((always_inline))
+
+/* Below, `extra` is what an envelope's head has beside type and size: the ask and flags. */
+
+NOINLINE int tell_slowly(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
+	const void *payload, size_t bytes, uint64_t extra)
 {
 	struct actor__envelope e;
 	int rc = actor__envelope_fill(&e, to, ctx->cell->self, type, payload, bytes);
 
+	e.head |= extra;
 	return rc ? rc : actor__send_here(ctx->loop, &e);
 }
 
 /* The end of a fast tell: asks for a turn if the receiver rests. */
-static __attribute__((noinline)) int tell_ask(struct actor__cell *cell)
+NOINLINE int tell_ask(struct actor__cell *cell)
 {
 	if (actor__cell_dispatchable(cell))
 		actor__unit_queue(&cell->unit, 0);
 	return 0;
 }
 
-static __attribute__((noinline)) int tell_ask_at(struct actor__cell *cell, uint64_t now)
+NOINLINE int tell_ask_at(struct actor__cell *cell, uint64_t now)
 {
 	if (actor__cell_dispatchable(cell))
 		actor__unit_queue(&cell->unit, now);
 	return 0;
 }
 
-static __attribute__((noinline)) int tell_copy(
+NOINLINE int tell_copy(
 	struct actor__cell *cell, struct actor__envelope *e, const void *payload, size_t bytes)
 {
 	memcpy(e->inlined, payload, bytes);
@@ -149,17 +155,19 @@ static __attribute__((noinline)) int tell_copy(
 }
 
 /* Adds a chunk, then begins anew. */
-static __attribute__((noinline)) int tell_grown(struct actor_ctx *ctx, struct actor__cell *cell,
-	actor_ref to, struct actor_type *type, const void *payload, size_t bytes)
+NOINLINE int tell_grown(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
+	const void *payload, size_t bytes, uint64_t extra)
 {
+	struct actor__cell *cell = actor__slot_find(ctx->loop, to);
+
 	if (!actor__mailbox_grow(&cell->mailbox, &ctx->loop->pool))
 		return -ENOMEM;
-	return actor_tell(ctx, to, type, payload, bytes);
+	return actor__tell(ctx, to, type, payload, bytes, extra);
 }
 
 /* On the same loop, inside the envelope: no call but in the last place. */
-static inline __attribute__((always_inline)) int tell_fast(struct actor_ctx *ctx, actor_ref to,
-	struct actor_type *type, const void *payload, size_t bytes, const bool stamped)
+INLINE int tell_fast(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
+	const void *payload, size_t bytes, uint64_t extra, const bool stamped)
 {
 	uint64_t now = stamped ? actor__ticks() : 0;
 	struct actor__loop *loop = ctx->loop;
@@ -168,16 +176,16 @@ static inline __attribute__((always_inline)) int tell_fast(struct actor_ctx *ctx
 
 	cell = actor__slot_find(loop, to);
 	if (ACTOR__UNLIKELY(!cell || !type || !type->id || (bytes && !payload)))
-		return tell_slowly(ctx, to, type, payload, bytes);
+		return tell_slowly(ctx, to, type, payload, bytes, extra);
 	if (actor__chunk_ends(cell->mailbox.end) &&
 		!actor__mailbox_begin(&cell->mailbox, &loop->pool))
-		return tell_grown(ctx, cell, to, type, payload, bytes);
+		return tell_grown(ctx, to, type, payload, bytes, extra);
 	cell->mailbox.count++;
 	e = cell->mailbox.end++;
 	e->to = to;
 	e->sender = ctx->cell->self;
 	e->stamp = now;
-	e->head = (uint64_t)type->id << 32 | (uint64_t)bytes << 48;
+	e->head = (uint64_t)type->id << 32 | (uint64_t)bytes << 48 | extra;
 	if (ACTOR__LIKELY(bytes == 8))
 		memcpy(e->inlined, payload, 8);
 	else if (bytes)
@@ -187,22 +195,34 @@ static inline __attribute__((always_inline)) int tell_fast(struct actor_ctx *ctx
 	return stamped ? tell_ask_at(cell, now) : tell_ask(cell);
 }
 
-static __attribute__((noinline)) int tell_observed(struct actor_ctx *ctx, actor_ref to,
-	struct actor_type *type, const void *payload, size_t bytes)
+NOINLINE int tell_observed(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
+	const void *payload, size_t bytes, uint64_t extra)
 {
 	if (ACTOR__LISTENED(enqueue) || !actor__probes_records())
-		return tell_slowly(ctx, to, type, payload, bytes);
-	return tell_fast(ctx, to, type, payload, bytes, true);
+		return tell_slowly(ctx, to, type, payload, bytes, extra);
+	return tell_fast(ctx, to, type, payload, bytes, extra, true);
+}
+
+INLINE int tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
+	size_t bytes, uint64_t extra)
+{
+	if (ACTOR__UNLIKELY(actor__ref_loop(to) != ctx->loop->id || bytes > ACTOR_INLINE_BYTES))
+		return tell_slowly(ctx, to, type, payload, bytes, extra);
+	if (actor__probes_any())
+		return tell_observed(ctx, to, type, payload, bytes, extra);
+	return tell_fast(ctx, to, type, payload, bytes, extra, false);
 }
 
 int actor_tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
 	size_t bytes)
 {
-	if (ACTOR__UNLIKELY(actor__ref_loop(to) != ctx->loop->id || bytes > ACTOR_INLINE_BYTES))
-		return tell_slowly(ctx, to, type, payload, bytes);
-	if (actor__probes_any())
-		return tell_observed(ctx, to, type, payload, bytes);
-	return tell_fast(ctx, to, type, payload, bytes, false);
+	return tell(ctx, to, type, payload, bytes, 0);
+}
+
+int actor__tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
+	size_t bytes, uint64_t extra)
+{
+	return tell(ctx, to, type, payload, bytes, extra);
 }
 
 int actor_system_tell(struct actor_system *system, actor_ref to, struct actor_type *type,
@@ -226,8 +246,8 @@ static int reply_outside(struct actor_ctx *ctx, struct actor__envelope *e)
 	return 0;
 }
 
-/* To an asker, to a thread outside, or to nobody. */
-static __attribute__((noinline)) int reply_slowly(
+/* To a thread outside, or to nobody. */
+NOINLINE int reply_slowly(
 	struct actor_ctx *ctx, struct actor_type *type, const void *payload, size_t bytes)
 {
 	struct actor__envelope *request = ctx->envelope;
@@ -236,31 +256,28 @@ static __attribute__((noinline)) int reply_slowly(
 
 	if (!request)
 		return -EINVAL;
-	rc = actor__envelope_fill(&e, request->sender ? request->sender : ctx->cell->self,
-		ctx->cell->self, type, payload, bytes);
+	rc = actor__envelope_fill(
+		&e, ctx->cell->self, ctx->cell->self, type, payload, bytes);
 	if (rc)
 		return rc;
 	if (request->flags & ACTOR__WAITER)
 		return reply_outside(ctx, &e);
-	if (!request->sender) {
-		e.to = 0;
-		actor__dead_letter(ctx->loop, &e);
-		return 0;
-	}
-	if (request->ask && !(request->flags & ACTOR__REPLY)) {
-		e.ask = request->ask;
-		e.flags |= ACTOR__REPLY;
-	}
-	return actor__send_here(ctx->loop, &e);
+	e.to = 0;
+	actor__dead_letter(ctx->loop, &e);
+	return 0;
 }
 
 int actor_reply(struct actor_ctx *ctx, struct actor_type *type, const void *payload, size_t bytes)
 {
 	const struct actor__envelope *request = ctx->envelope;
+	uint64_t extra = 0;
 
-	if (ACTOR__LIKELY(request && !request->ask && request->sender))
-		return actor_tell(ctx, request->sender, type, payload, bytes);
-	return reply_slowly(ctx, type, payload, bytes);
+	if (ACTOR__UNLIKELY(!request || !request->sender))
+		return reply_slowly(ctx, type, payload, bytes);
+	/* An answer to an answer is a plain message. */
+	if (request->ask && !(request->flags & ACTOR__REPLY))
+		extra = request->ask | (uint64_t)ACTOR__REPLY << 56;
+	return tell(ctx, request->sender, type, payload, bytes, extra);
 }
 
 static void poison_fill(struct actor__envelope *e, actor_ref ref, actor_ref sender)

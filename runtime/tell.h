@@ -9,6 +9,10 @@
 int actor__envelope_fill(struct actor__envelope *e, actor_ref to, actor_ref sender,
 	struct actor_type *type, const void *payload, size_t bytes);
 
+/* actor_tell() with an ask's number and flags in the envelope's head. */
+int actor__tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
+	size_t bytes, uint64_t extra);
+
 /* Stamps and sends a complete envelope: from its loop's thread, or from any thread. After an
  * error the payload is the caller's again. */
 int actor__send_here(struct actor__loop *loop, struct actor__envelope *e);
