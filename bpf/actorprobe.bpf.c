@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Trace mode: one trap per event of enqueue, turn_start, turn_end and dispatcher_yield.
+/* The programs: ledger mode's one, and those of trace mode, with one trap per event of enqueue,
+ * turn_start, turn_end and dispatcher_yield.
  *
  * Each program exists twice. The first form is sleepable, for uprobe_multi links, and copies
  * records with bpf_copy_from_user, which waits for a page that is away. The form `_perf` is for
@@ -13,24 +14,14 @@
 #include <linux/ptrace.h>
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/fold.h"
 #include "bpf/account.h"
+#include "bpf/copy.h"
+#include "bpf/fold.h"
+#include "bpf/ledger.h"
 #include "bpf/tally.h"
 
 #define CHUNK  4u /* records that are copied to the stack at once */
 #define CHUNKS (ACTOR_ABI_TURN_RECORDS / CHUNK)
-
-#if defined(__TARGET_ARCH_arm64)
-#define ARGUMENT(ctx, n) (((struct user_pt_regs *)(ctx))->regs[n])
-#else
-#define ARGUMENT_0	 rdi
-#define ARGUMENT_1	 rsi
-#define ARGUMENT_2	 rdx
-#define ARGUMENT_3	 rcx
-#define ARGUMENT_4	 r8
-#define ARGUMENT_5	 r9
-#define ARGUMENT(ctx, n) (((struct pt_regs *)(ctx))->ARGUMENT_##n)
-#endif
 
 /* What `turn_end` says, apart from the records themselves. */
 struct hand {
@@ -40,13 +31,6 @@ struct hand {
 	uint64_t meta; /* of a record that could not be read: class and dispatcher */
 	bool whole;    /* ends with a turn record */
 };
-
-static __always_inline int copy(void *to, uint32_t bytes, uint64_t from, bool sleepable)
-{
-	if (sleepable)
-		return bpf_copy_from_user(to, bytes, (const void *)from);
-	return bpf_probe_read_user(to, bytes, (const void *)from);
-}
 
 /* `left` records, mark or turn included, could not be had. */
 static __always_inline void hand_lost(
@@ -101,7 +85,7 @@ static __always_inline int turn_end(struct pt_regs *ctx, bool sleepable)
 	};
 	struct loop_account *account = account_of(actor_abi_ref_loop(hand.actor));
 	struct actor_abi_record mark = {0};
-	struct batch batch = {0};
+	struct batch batch = {.weight = 1};
 
 	if (!account)
 		return 0;
@@ -125,17 +109,17 @@ static __always_inline int turn_end(struct pt_regs *ctx, bool sleepable)
 
 static __always_inline int enqueue(struct pt_regs *ctx)
 {
-	return tally_add(TALLY_ENQUEUED, ARGUMENT(ctx, 5), 0);
+	return tally_add(TALLY_ENQUEUED, ARGUMENT(ctx, 5), 0, 1);
 }
 
 static __always_inline int turn_start(struct pt_regs *ctx)
 {
-	return tally_add(TALLY_TURN_STARTS, ARGUMENT(ctx, 1), 0);
+	return tally_add(TALLY_TURN_STARTS, ARGUMENT(ctx, 1), 0, 1);
 }
 
 static __always_inline int dispatcher_yield(struct pt_regs *ctx)
 {
-	return tally_add(TALLY_YIELDS, ARGUMENT(ctx, 0), ARGUMENT(ctx, 1));
+	return tally_add(TALLY_YIELDS, ARGUMENT(ctx, 0), ARGUMENT(ctx, 1), 1);
 }
 
 #define PROGRAM(section, name, call)                                                               \
@@ -145,10 +129,12 @@ static __always_inline int dispatcher_yield(struct pt_regs *ctx)
 		return call;                                                                       \
 	}
 
+PROGRAM("uprobe.s", on_ledger, ledger(ctx, true))
 PROGRAM("uprobe.s", on_enqueue, enqueue(ctx))
 PROGRAM("uprobe.s", on_turn_start, turn_start(ctx))
 PROGRAM("uprobe.s", on_turn_end, turn_end(ctx, true))
 PROGRAM("uprobe.s", on_dispatcher_yield, dispatcher_yield(ctx))
+PROGRAM("uprobe", on_ledger_perf, ledger(ctx, false))
 PROGRAM("uprobe", on_enqueue_perf, enqueue(ctx))
 PROGRAM("uprobe", on_turn_start_perf, turn_start(ctx))
 PROGRAM("uprobe", on_turn_end_perf, turn_end(ctx, false))

@@ -4,6 +4,7 @@
 #define BPF_FOLD_H
 
 #include "bpf/histogram.h"
+#include "bpf/tally.h"
 
 #define BACK_LIMIT_NS 1000	 /* a clock that steps back no farther counts as 0 */
 #define BACK_TOO_FAR  UINT64_MAX /* not an interval */
@@ -33,6 +34,7 @@ const volatile bool by_actor = false;
 SERIES_MAP(mails, struct series_key, struct mail_series)
 SERIES_MAP(turns, struct series_key, struct turn_series)
 SERIES_MAP(delays, struct series_key, struct delay_series)
+SERIES_MAP(gaps, struct series_key, struct gap_series)
 
 static const struct series_key overflow_key = {0, MAPS_OVERFLOW, MAPS_OVERFLOW};
 
@@ -42,7 +44,7 @@ static const struct series_key overflow_key = {0, MAPS_OVERFLOW, MAPS_OVERFLOW};
 		void *found_ = map##_find(key);                                                    \
 		if (!found_) {                                                                     \
 			found_ = bpf_map_lookup_elem(&map, &overflow_key);                         \
-			(batch)->overflow += found_ != NULL;                                       \
+			(batch)->overflow += found_ ? (batch)->weight : 0;                                       \
 		}                                                                                  \
 		found_;                                                                            \
 	})
@@ -66,7 +68,7 @@ static __always_inline uint64_t interval_ns(uint64_t word, bool back, struct bat
 		return ns;
 	if (ns > BACK_LIMIT_NS)
 		return BACK_TOO_FAR;
-	batch->clamped++;
+	batch->clamped += batch->weight;
 	return 0;
 }
 
@@ -78,27 +80,27 @@ static __always_inline void fold_message(
 	struct mail_series *series = SERIES_FIND(mails, &key, batch);
 	uint64_t wait, run;
 
-	batch->messages++;
+	batch->messages += batch->weight;
 	if (series)
-		__sync_fetch_and_add(&series->delivered, 1);
+		__sync_fetch_and_add(&series->delivered, batch->weight);
 	if (flags & ACTOR_ABI_UNSTAMPED) {
-		batch->unstamped++;
+		batch->unstamped += batch->weight;
 		return;
 	}
 	if (!series) {
-		batch->lost[LOST_MAP]++;
+		batch->lost[LOST_MAP] += batch->weight;
 		return;
 	}
 	wait = interval_ns(first, flags & ACTOR_ABI_FIRST_BACK, batch);
 	run = interval_ns(second, flags & ACTOR_ABI_SECOND_BACK, batch);
 	if (wait == BACK_TOO_FAR || run == BACK_TOO_FAR) {
-		batch->lost[LOST_CLOCK]++;
+		batch->lost[LOST_CLOCK] += batch->weight;
 		return;
 	}
-	time_add(&series->wait, wait);
-	time_add(&series->handler, run);
-	count_add(&series->depth, actor_abi_high16(first));
-	batch->recorded++;
+	time_add(&series->wait, wait, batch->weight);
+	time_add(&series->handler, run, batch->weight);
+	count_add(&series->depth, actor_abi_high16(first), batch->weight);
+	batch->recorded += batch->weight;
 }
 
 static __always_inline void fold_turn(
@@ -112,11 +114,11 @@ static __always_inline void fold_turn(
 	uint64_t delay;
 
 	if (!series || run == BACK_TOO_FAR) {
-		batch->turns_lost++;
+		batch->turns_lost += batch->weight;
 		return;
 	}
-	time_add(&series->turn, run);
-	count_add(&series->messages, actor_abi_high16(first));
+	time_add(&series->turn, run, batch->weight);
+	count_add(&series->messages, actor_abi_high16(first), batch->weight);
 	if (flags & ACTOR_ABI_NO_DELAY)
 		return;
 	delay = interval_ns(first, flags & ACTOR_ABI_FIRST_BACK, batch);
@@ -124,9 +126,30 @@ static __always_inline void fold_turn(
 	key.class_id = 0;
 	delays_of = SERIES_FIND(delays, &key, batch);
 	if (!delays_of || delay == BACK_TOO_FAR)
-		batch->turns_lost++;
+		batch->turns_lost += batch->weight;
 	else
-		time_add(&delays_of->delay, delay);
+		time_add(&delays_of->delay, delay, batch->weight);
+}
+
+static __always_inline void fold_loop(uint64_t who, uint64_t busy, struct batch *batch)
+{
+	struct series_key key = {.dispatcher = who & 0xffff};
+	struct gap_series *series = SERIES_FIND(gaps, &key, batch);
+
+	if (series)
+		time_add(&series->gap, ticks_to_ns(actor_abi_low48(busy)), batch->weight);
+}
+
+/* An event is counted by class, that of a dispatcher by dispatcher, a drop by its reason too. */
+static __always_inline void fold_life(
+	uint64_t meta, uint64_t other, uint64_t code, struct batch *batch)
+{
+	uint32_t event = actor_abi_meta_type(meta);
+	uint64_t id = actor_abi_meta_class(meta);
+
+	if (event == ACTOR_ABI_LIFE_DISPATCHER_ERROR)
+		id = other;
+	tally_add(TALLY_LIFE + event, id, event == ACTOR_ABI_LIFE_DROP ? code : 0, batch->weight);
 }
 
 /* Folds one record. Returns 0. A record of a kind that no runtime writes here counts as a lost
@@ -144,12 +167,17 @@ __attribute__((noinline)) int fold(
 		fold_turn(meta, who, first, second, batch);
 		break;
 	case ACTOR_ABI_YIELD:
+		tally_add(TALLY_YIELDS, actor_abi_meta_dispatcher(meta), first, batch->weight);
+		break;
 	case ACTOR_ABI_LOOP:
+		fold_loop(who, first, batch);
+		break;
 	case ACTOR_ABI_LIFE:
-		break; /* no histogram of these yet */
+		fold_life(meta, first, second, batch);
+		break;
 	default:
-		batch->messages++;
-		batch->lost[LOST_FORMAT]++;
+		batch->messages += batch->weight;
+		batch->lost[LOST_FORMAT] += batch->weight;
 	}
 	return 0;
 }

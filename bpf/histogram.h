@@ -8,15 +8,17 @@
 #define RETRIES 16 /* of a compare and exchange; so many loops must collide before a max is lost   \
 		    */
 
-/* ns = ticks * tick_mult >> tick_shift, with tick_shift >= 24 and tick_mult < 2^32. */
-const volatile uint64_t tick_mult = 1u << 31;
+/* ns = ticks * tick_mult >> tick_shift, with tick_shift >= 24 and tick_mult < 2^32. The collector
+ * corrects the rate while it runs: one word, so that it is never torn. */
+volatile uint64_t tick_mult = 1u << 31;
 const volatile uint32_t tick_shift = 31;
 
 /* Exactly the floor, also where the product of 48 and 32 bits does not fit a word. */
 static __always_inline uint64_t ticks_to_ns(uint64_t ticks)
 {
-	uint64_t low = (ticks & 0xffffff) * tick_mult;
-	uint64_t high = (ticks >> 24) * tick_mult;
+	uint64_t mult = tick_mult;
+	uint64_t low = (ticks & 0xffffff) * mult;
+	uint64_t high = (ticks >> 24) * mult;
 
 	return (high + (low >> 24)) >> ((tick_shift - 24) & 63);
 }
@@ -50,18 +52,18 @@ static __always_inline void max_raise(uint64_t *max, uint64_t value)
 	}
 }
 
-static __always_inline void time_add(struct time_buckets *h, uint64_t ns)
+static __always_inline void time_add(struct time_buckets *h, uint64_t ns, uint64_t weight)
 {
 	uint32_t at = (uint32_t)bucket_find(ns);
 
 	if (at > BOUNDS_COUNT)
 		at = BOUNDS_COUNT;
 	max_raise(&h->max, ns);
-	__sync_fetch_and_add(&h->sum, ns);
-	__sync_fetch_and_add(&h->buckets[at], 1);
+	__sync_fetch_and_add(&h->sum, ns * weight);
+	__sync_fetch_and_add(&h->buckets[at], weight);
 }
 
-static __always_inline void count_add(struct count_buckets *h, uint64_t value)
+static __always_inline void count_add(struct count_buckets *h, uint64_t value, uint64_t weight)
 {
 	uint32_t at = 0;
 
@@ -71,8 +73,8 @@ static __always_inline void count_add(struct count_buckets *h, uint64_t value)
 	if (at > DEPTH_BOUNDS_COUNT)
 		at = DEPTH_BOUNDS_COUNT;
 	max_raise(&h->max, value);
-	__sync_fetch_and_add(&h->sum, value);
-	__sync_fetch_and_add(&h->buckets[at], 1);
+	__sync_fetch_and_add(&h->sum, value * weight);
+	__sync_fetch_and_add(&h->buckets[at], weight);
 }
 
 #endif

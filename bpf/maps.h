@@ -4,6 +4,10 @@
  * Writers add atomically and never reset, so that a reader sees each word grow. A histogram has no
  * count of its own: the count is the sum of its buckets. The account of a loop is published as a
  * whole under a version that is odd while it changes; its only writer is the loop's own thread.
+ *
+ * In ledger mode a hand-over goes to the ring as it is, and whoever reads the ring accounts for it.
+ * Only what went elsewhere (folded into the maps here, lost, passed over by sampling) is in the
+ * account of its loop; each batch in the ring says how much that was before it.
  */
 #ifndef BPF_MAPS_H
 #define BPF_MAPS_H
@@ -15,6 +19,10 @@
 
 #define MAPS_OVERFLOW UINT32_MAX /* dispatcher and class of the series that takes the rest */
 #define MAPS_TALLIES  4096u
+
+#define LEDGER_RECORDS_MAX 1024u /* of one hand-over that is believed */
+#define RING_BYTES	   (4u << 20)
+#define RING_WAKE	   (RING_BYTES / 4) /* so much is waiting before the reader is woken */
 
 struct series_key {
 	uint64_t
@@ -51,10 +59,16 @@ struct delay_series {
 	struct time_buckets delay;
 };
 
+/* Busy times of a loop's passes; the key's `dispatcher` is the loop. */
+struct gap_series {
+	struct time_buckets gap;
+};
+
 enum tally_family {
 	TALLY_ENQUEUED = 1,    /* id: class */
 	TALLY_YIELDS = 2,      /* id: dispatcher, reason: enum actor_abi_yield_reason */
 	TALLY_TURN_STARTS = 3, /* id: dispatcher */
+	TALLY_LIFE = 16,       /* + enum actor_abi_life; id: class or dispatcher, reason of a drop */
 };
 
 struct tally_key {
@@ -67,7 +81,7 @@ struct tally_key {
 /* In the order of enum aggregate_lost. */
 enum lost_reason { LOST_COPY, LOST_CLOCK, LOST_FORMAT, LOST_MAP, LOST_REASONS };
 
-/* What one batch of records came to; all but the last two are messages. */
+/* What one batch of records came to; all up to `lost` are messages. */
 struct batch {
 	uint64_t messages; /* = recorded + unstamped + all of lost */
 	uint64_t recorded;
@@ -76,6 +90,7 @@ struct batch {
 	uint64_t clamped;    /* intervals */
 	uint64_t turns_lost; /* turn records without a place or with a broken clock */
 	uint64_t overflow;   /* records that went to the overflow series */
+	uint64_t weight;     /* how many each record of it stands for; no sum */
 };
 
 struct loop_account {
@@ -86,6 +101,30 @@ struct loop_account {
 	uint64_t gaps;	    /* times that a mark did not continue the batch before it */
 	uint64_t batches;
 	struct batch total;
+	/* Ledger mode: */
+	uint64_t hits;	      /* hand-overs seen */
+	uint64_t spent_ns;    /* on them in BPF, traps not counted */
+	uint64_t elsewhere;   /* messages that did not go to the ring, by the probe's own argument */
+	uint64_t elsewhere_batches;
+	uint64_t skipped;     /* of these, passed over since the last batch that was taken */
+	uint64_t folded;      /* records folded here */
+	uint64_t first;	      /* the loop's own counter before the first batch folded here ... */
+	uint64_t first_elsewhere; /* ... and `elsewhere` then */
+	uint64_t first_sequence;
+	uint64_t sequence;	/* of the last batch folded here */
+	uint64_t end_elsewhere; /* `elsewhere` after it; `end` is the loop's own counter */
+};
+
+/* A hand-over in the ring, as it was, behind what a reader needs to put it in its place. */
+struct ring_batch {
+	uint32_t records;
+	uint32_t loop;
+	uint64_t messages;  /* among the records, by the probe's own argument */
+	uint64_t skipped;   /* messages that these stand for as well */
+	uint64_t elsewhere; /* of this loop, before this batch */
+	uint64_t elsewhere_batches;
+	struct actor_abi_handover head;
+	struct actor_abi_record record[];
 };
 
 #endif

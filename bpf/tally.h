@@ -16,8 +16,9 @@ struct {
 /* Events whose counter found no room. */
 uint64_t tallies_lost;
 
-/* Counts one event. Ids that are not 16-bit numbers share one counter. Returns 0. */
-static __always_inline int tally_add(uint32_t family, uint64_t id, uint64_t reason)
+/* Counts events. Ids that are not 16-bit numbers share one counter. Returns 0. */
+static __always_inline int tally_add(
+	uint32_t family, uint64_t id, uint64_t reason, uint64_t count)
 {
 	const uint64_t zero = 0;
 	struct tally_key key = {
@@ -31,7 +32,7 @@ static __always_inline int tally_add(uint32_t family, uint64_t id, uint64_t reas
 		bpf_map_update_elem(&tallies, &key, &zero, BPF_NOEXIST);
 		value = bpf_map_lookup_elem(&tallies, &key);
 	}
-	__sync_fetch_and_add(value ? value : &tallies_lost, 1);
+	__sync_fetch_and_add(value ? value : &tallies_lost, count);
 	return 0;
 }
 

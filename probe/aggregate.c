@@ -24,6 +24,7 @@ static void series_fini(struct aggregate_series *s)
 	drop(s->dispatcher);
 	drop(s->class_name);
 	drop(s->actor);
+	drop(s->loop);
 }
 
 static void counter_fini(struct aggregate_counter *c)
@@ -31,6 +32,12 @@ static void counter_fini(struct aggregate_counter *c)
 	drop(c->dispatcher);
 	drop(c->class_name);
 	drop(c->reason);
+}
+
+static void flow_fini(struct aggregate_flow *f)
+{
+	drop(f->from);
+	drop(f->to);
 }
 
 static void loop_fini(struct aggregate_loop *l)
@@ -50,10 +57,13 @@ void aggregate_fini(struct aggregate *a)
 		series_fini(&a->series[i]);
 	for (size_t i = 0; i < a->counter_count; i++)
 		counter_fini(&a->counters[i]);
+	for (size_t i = 0; i < a->flow_count; i++)
+		flow_fini(&a->flows[i]);
 	for (size_t i = 0; i < a->loop_count; i++)
 		loop_fini(&a->loops[i]);
 	free(a->series);
 	free(a->counters);
+	free(a->flows);
 	free(a->loops);
 	drop(a->command);
 	drop(a->mode);

@@ -22,6 +22,7 @@ enum aggregate_metric {
 	AGGREGATE_DEPTH,         /* mailbox depth at each delivery, messages */
 	AGGREGATE_TURN,          /* turn time, ns */
 	AGGREGATE_TURN_MESSAGES, /* messages of one turn */
+	AGGREGATE_LOOP_GAP,      /* time a loop did not poll, ns; by loop only, ledger mode only */
 	AGGREGATE_METRICS
 };
 
@@ -39,6 +40,7 @@ struct aggregate_series {
 	const char *dispatcher;
 	const char *class_name; /* NULL where the metric or the grouping has no class */
 	const char *actor;      /* path; NULL unless grouped by actor */
+	const char *loop;       /* number of a loop; only of AGGREGATE_LOOP_GAP */
 	uint32_t dispatcher_kind; /* enum actor_abi_dispatcher_kind of the root, 0 = unknown */
 	struct aggregate_histogram histogram;
 };
@@ -56,6 +58,13 @@ enum aggregate_family {
 	AGGREGATE_DELIVERED, /* actor_messages_delivered_total {class} */
 	AGGREGATE_YIELDS,    /* actor_dispatcher_yields_total {dispatcher, reason} */
 	AGGREGATE_ENQUEUED,  /* trace mode only: mail that entered a mailbox {class} */
+	/* Ledger mode only: */
+	AGGREGATE_CREATED,           /* actor_created_total {class} */
+	AGGREGATE_TERMINATED,        /* actor_terminated_total {class} */
+	AGGREGATE_RESTARTED,         /* actor_restarted_total {class} */
+	AGGREGATE_DROPPED,           /* actor_mailbox_dropped_total {class, reason} */
+	AGGREGATE_DEAD_LETTERS,      /* actor_dead_letters_total {class} */
+	AGGREGATE_DISPATCHER_ERRORS, /* actor_dispatcher_errors_total {dispatcher} */
 	AGGREGATE_FAMILIES
 };
 
@@ -65,6 +74,13 @@ struct aggregate_counter {
 	const char *class_name;
 	const char *reason;
 	uint64_t value;
+};
+
+/* Messages from actors of one class to actors of another; ledger mode only. */
+struct aggregate_flow {
+	const char *from; /* "(outside)": no actor sent them; "(unknown)" */
+	const char *to;
+	uint64_t messages;
 };
 
 /* A loop as the root shows it now. */
@@ -79,6 +95,11 @@ struct aggregate_loop {
 	uint64_t turn;
 	uint64_t open_ns;       /* how long that turn has been open, at least */
 	uint64_t delivered;
+};
+
+enum aggregate_mode {
+	AGGREGATE_LEDGER, /* one trap per batch of records */
+	AGGREGATE_TRACE,  /* one trap per event */
 };
 
 struct aggregate {
@@ -97,11 +118,17 @@ struct aggregate {
 	uint64_t lost[AGGREGATE_LOST_REASONS];
 	uint64_t clamped;         /* negative intervals up to 1 us that count as 0 */
 	uint64_t series_overflow; /* records folded into the series __overflow__ */
-	const char *mode;         /* "trace" */
+	uint64_t gaps;            /* batches that did not continue the one before them */
+	uint64_t folded;          /* records that the kernel side added up, as the ring was full */
+	bool folding;             /* some of them since the state before this one */
+	uint64_t sample_every;    /* each how manyeth hand-over was taken; 0 and 1: all, exact */
+	const char *mode;         /* "ledger" or "trace" */
 	struct aggregate_series *series;
 	size_t series_count;
 	struct aggregate_counter *counters;
 	size_t counter_count;
+	struct aggregate_flow *flows;
+	size_t flow_count;
 	struct aggregate_loop *loops;
 	size_t loop_count;
 };
@@ -110,7 +137,7 @@ struct aggregate {
 uint64_t aggregate_lost_total(const struct aggregate *a);
 
 /* Frees everything the aggregate owns and zeroes it. NULL is fine. Each string (labels, command,
- * mode) must be a heap block of its own, the three arrays one heap block each. */
+ * mode) must be a heap block of its own, the four arrays one heap block each. */
 void aggregate_fini(struct aggregate *a);
 
 /* One observation session of one process; opaque to the faces. */
@@ -118,6 +145,8 @@ struct session;
 
 struct session_options {
 	pid_t pid;
+	enum aggregate_mode mode; /* ledger unless set */
+	uint64_t sample_every;    /* ledger mode: take each so manyeth hand-over; 0 and 1: all */
 	bool by_actor;
 	bool force_perf;    /* perf-event uprobes even where uprobe_multi works */
 	uint32_t max_series;

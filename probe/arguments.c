@@ -9,6 +9,7 @@
 
 #define DEFAULT_MAX_SERIES 1000
 #define LAST_MAX_SERIES	   100000
+#define LAST_SAMPLE	   1000000
 
 struct parse {
 	struct arguments *arguments;
@@ -60,11 +61,20 @@ static int parse_by(struct parse *p, const char *value)
 
 static int parse_mode(struct parse *p, const char *value)
 {
-	if (strcmp(value, "trace") == 0)
-		return 0;
 	if (strcmp(value, "ledger") == 0)
-		return refuse(p, "mode '%s' is not in this version yet; use --mode trace", value);
-	return refuse(p, "unknown mode '%s'; use --mode trace", value);
+		p->arguments->mode = AGGREGATE_LEDGER;
+	else if (strcmp(value, "trace") == 0)
+		p->arguments->mode = AGGREGATE_TRACE;
+	else
+		return refuse(p, "unknown mode '%s'; use --mode ledger or trace", value);
+	return 0;
+}
+
+static int parse_sample(struct parse *p, const char *value)
+{
+	if (number_parse_whole(value, 1, LAST_SAMPLE, &p->arguments->sample_every))
+		return refuse(p, "bad sampling '%s'; give 1 to 1000000", value);
+	return 0;
 }
 
 static int parse_max_series(struct parse *p, const char *value)
@@ -138,6 +148,8 @@ static int parse_value(struct parse *p, int key, char *value, const struct argp_
 		return parse_by(p, value);
 	case KEY_MODE:
 		return parse_mode(p, value);
+	case KEY_SAMPLE:
+		return parse_sample(p, value);
 	case KEY_MAX_SERIES:
 		return parse_max_series(p, value);
 	case KEY_LISTEN:
@@ -214,6 +226,10 @@ static int check(struct parse *p)
 			"'%s' takes no interval; interval and count belong to hist and the live "
 			"view",
 			option_command_name(a->command));
+	if (a->sample_every > 1 && a->mode == AGGREGATE_TRACE)
+		return error_set(p->error, EXIT_USAGE,
+			"--sample takes whole batches, which mode trace does not have; use --mode "
+			"ledger");
 	if ((bit & OPTION_OBSERVING) && !a->pid)
 		return error_set(p->error, EXIT_USAGE,
 			"which process? give -p PID; `actorprobe list` prints those that can be "

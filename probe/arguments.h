@@ -22,6 +22,8 @@ struct arguments {
 	bool timestamps;
 	bool verbose;
 	bool force_perf;
+	enum aggregate_mode mode;
+	uint64_t sample_every; /* 0 = none given */
 	uint32_t max_series;
 	enum grouping by; /* GROUPING_FULL = none given */
 	struct number_address listen;

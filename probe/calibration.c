@@ -10,6 +10,8 @@
 #endif
 
 #define APART_NS      50000000u /* 100 ns of reading error are 2 parts in a million then */
+#define REFINE_APART_NS 1000000000u
+#define REFINE_PART     10000 /* a clock is slewed by less, a torn pair is farther off */
 #define MINE_APART_NS 10000000u /* our own pair only has to expose a nonsensical one */
 
 static const struct calibration identity = {.mult = 1u << 31, .shift = 31};
@@ -112,6 +114,20 @@ void calibration_settle(struct calibration *c, uint32_t clock, const struct cali
 	now = calibration_now(clock);
 	if (calibration_between(&ours, mine, &now) == 0)
 		*c = ours;
+}
+
+void calibration_refine(struct calibration *c, const struct calibration_pair *origin,
+	const struct calibration_pair *pair)
+{
+	uint64_t ticks = pair->ticks - origin->ticks, ns = pair->ns - origin->ns, mult, apart;
+
+	if (pair->ticks <= origin->ticks || pair->ns <= origin->ns || ns < REFINE_APART_NS ||
+		ns >> 62)
+		return;
+	mult = (uint64_t)((((unsigned __int128)ns << c->shift) + ticks / 2) / ticks);
+	apart = mult > c->mult ? mult - c->mult : c->mult - mult;
+	if (apart <= c->mult / REFINE_PART)
+		c->mult = mult;
 }
 
 uint64_t calibration_ns(const struct calibration *c, uint64_t ticks)

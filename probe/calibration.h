@@ -30,6 +30,12 @@ int calibration_between(struct calibration *c, const struct calibration_pair *fr
 void calibration_settle(struct calibration *c, uint32_t clock, const struct calibration_pair *first,
 	const struct calibration_pair *mine);
 
+/* Corrects the rate by a later pair of the target's own, `origin` being an earlier one. Only the
+ * multiplier changes. A pair that is too near, or contradicts the rate that is known (its two
+ * readings were torn apart), changes nothing. */
+void calibration_refine(struct calibration *c, const struct calibration_pair *origin,
+	const struct calibration_pair *pair);
+
 /* Exactly what BPF computes. */
 uint64_t calibration_ns(const struct calibration *c, uint64_t ticks);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the maps, names what is in them, and adds up what has the same name. */
+/* Reads maps and stream, names what is in them, and adds up what has the same name. */
 #define _GNU_SOURCE
 #include "probe/collection.h"
 
 #include "bpf/actorprobe.skel.h"
 #include "bpf/maps.h"
+#include "probe/account.h"
 #include "probe/merge.h"
 
 #include <bpf/bpf.h>
@@ -14,18 +15,17 @@
 #include <string.h>
 
 #define OVERFLOW_NAME "__overflow__"
-#define READS_MAX     1000 /* of an account that changes all the time */
+#define UNKNOWN_NAME  "(unknown)"
+#define OUTSIDE_NAME  "(outside)"
 
 struct collector {
 	const struct collection_names *names;
 	struct aggregate *a;
 	size_t series_room;
 	size_t counter_room;
+	size_t flow_room;
 	int error;
 };
-
-_Static_assert((int)LOST_REASONS == (int)AGGREGATE_LOST_REASONS, "reasons are the same");
-_Static_assert((int)LOST_CLOCK == (int)AGGREGATE_LOST_CLOCK, "reasons have one order");
 
 static char *label(const struct directory_table *table, uint32_t id)
 {
@@ -60,6 +60,12 @@ static struct aggregate_series *series_add(
 	a->series = s;
 	s += a->series_count++;
 	*s = (struct aggregate_series){.metric = metric};
+	if (metric == AGGREGATE_LOOP_GAP) {
+		char *loop;
+
+		s->loop = asprintf(&loop, "%u", key->dispatcher) < 0 ? NULL : loop;
+		return s;
+	}
 	s->dispatcher = label(&d->dispatchers, key->dispatcher);
 	if (metric != AGGREGATE_DELAY)
 		s->class_name = label(&d->classes, key->class_id);
@@ -177,101 +183,203 @@ static void visit_delay(struct collector *c, const void *key, const void *value)
 	times_add(c, AGGREGATE_DELAY, key, &delay->delay);
 }
 
-static char *reason_label(uint32_t reason)
+#define YIELD_REASONS (sizeof(yield_reasons) / sizeof(yield_reasons[0]))
+
+static const char *const yield_reasons[] = {
+	[ACTOR_ABI_YIELD_IDLE] = "idle",
+	[ACTOR_ABI_YIELD_BUDGET] = "budget",
+};
+
+static char *reason_label(uint32_t reason, const char *const *names, size_t count)
 {
-	static const char *const names[] = {
-		[ACTOR_ABI_YIELD_IDLE] = "idle",
-		[ACTOR_ABI_YIELD_BUDGET] = "budget",
-	};
 	char *text;
 
-	if (reason < sizeof(names) / sizeof(names[0]))
+	if (reason < count)
 		return strdup(names[reason]);
 	return asprintf(&text, "#%u", reason) < 0 ? NULL : text;
 }
 
-static void visit_tally(struct collector *c, const void *key, const void *value)
+static void visit_gap(struct collector *c, const void *key, const void *value)
+{
+	const struct gap_series *gap = value;
+
+	times_add(c, AGGREGATE_LOOP_GAP, key, &gap->gap);
+}
+
+/* Labels of a life event's counter. */
+static const struct life {
+	enum aggregate_family family;
+	bool by_dispatcher;
+	bool by_reason;
+} lives[] = {
+	[ACTOR_ABI_LIFE_SPAWN] = {AGGREGATE_CREATED, false, false},
+	[ACTOR_ABI_LIFE_STOP] = {AGGREGATE_TERMINATED, false, false},
+	[ACTOR_ABI_LIFE_RESTART] = {AGGREGATE_RESTARTED, false, false},
+	[ACTOR_ABI_LIFE_DROP] = {AGGREGATE_DROPPED, false, true},
+	[ACTOR_ABI_LIFE_DEAD_LETTER] = {AGGREGATE_DEAD_LETTERS, false, false},
+	[ACTOR_ABI_LIFE_DISPATCHER_ERROR] = {AGGREGATE_DISPATCHER_ERRORS, true, false},
+};
+
+static char *class_label(const struct directory *d, uint32_t id)
+{
+	return id == 0 || id == STREAM_UNKNOWN ? strdup(UNKNOWN_NAME)
+	       : id == STREAM_NOBODY	       ? strdup(OUTSIDE_NAME)
+					       : label(&d->classes, id);
+}
+
+static void add_life(
+	struct collector *c, uint32_t event, uint32_t id, uint32_t reason, uint64_t count)
 {
 	const struct directory *d = c->names->directory;
-	const struct tally_key *k = key;
-	uint64_t count = *(const uint64_t *)value;
+	const struct life *life = &lives[event < sizeof(lives) / sizeof(lives[0]) ? event : 0];
 
-	if (k->family == TALLY_ENQUEUED)
+	if (life->family == AGGREGATE_DELIVERED)
+		return; /* no metric of its own */
+	counter_add(c, life->family, life->by_dispatcher ? label(&d->dispatchers, id) : NULL,
+		life->by_dispatcher ? NULL : class_label(d, id),
+		life->by_reason ? reason_label(reason, NULL, 0) : NULL, count);
+}
+
+static void add_tally(struct collector *c, const struct tally_key *k, uint64_t count)
+{
+	const struct directory *d = c->names->directory;
+
+	if (k->family >= TALLY_LIFE)
+		add_life(c, k->family - TALLY_LIFE, k->id, k->reason, count);
+	else if (k->family == TALLY_ENQUEUED)
 		counter_add(c, AGGREGATE_ENQUEUED, NULL, label(&d->classes, k->id), NULL, count);
 	else if (k->family == TALLY_YIELDS)
 		counter_add(c, AGGREGATE_YIELDS, label(&d->dispatchers, k->id), NULL,
-			reason_label(k->reason), count);
+			reason_label(k->reason, yield_reasons, YIELD_REASONS), count);
 }
 
-/* Reads an account as a whole: even, and the same version before and after. */
-static void account_read(int fd, uint32_t loop, struct loop_account *account)
+static void visit_tally(struct collector *c, const void *key, const void *value)
 {
-	struct loop_account again;
+	add_tally(c, key, *(const uint64_t *)value);
+}
 
-	for (int i = 0; i < READS_MAX; i++) {
-		if (bpf_map_lookup_elem(fd, &loop, account) < 0 || account->version == 0)
-			return;
-		if (account->version % 2 == 0 && bpf_map_lookup_elem(fd, &loop, &again) == 0 &&
-			again.version == account->version)
-			return;
+/* ---- the same from the stream ---- */
+
+static void visit_stream_tally(struct collector *c, const void *key, const void *value)
+{
+	const struct series_key *k = key;
+	const struct tally_key tally = {
+		.family = k->dispatcher, .id = k->class_id, .reason = (uint32_t)k->actor};
+
+	if (k->dispatcher != MAPS_OVERFLOW)
+		add_tally(c, &tally, *(const uint64_t *)value);
+}
+
+static void visit_flow(struct collector *c, const void *key, const void *value)
+{
+	const struct series_key *k = key;
+	struct aggregate *a = c->a;
+	struct aggregate_flow *f =
+		with_room(a->flows, a->flow_count, &c->flow_room, sizeof(*f));
+
+	if (!f) {
+		c->error = -ENOMEM;
+		return;
 	}
+	a->flows = f;
+	f[a->flow_count++] = (struct aggregate_flow){
+		.from = class_label(c->names->directory, k->dispatcher),
+		.to = class_label(c->names->directory, k->class_id),
+		.messages = *(const uint64_t *)value,
+	};
 }
 
-static void accounts_add(const struct trace *t, struct aggregate *a)
+struct visit {
+	struct collector *collector;
+	map_visitor *visitor;
+};
+
+static void visit_one(void *context, const struct series_key *key, const void *value)
 {
-	int fd = bpf_map__fd(t->skeleton->maps.loops);
+	const struct visit *visit = context;
 
-	for (uint32_t loop = 0; loop < ACTOR_ABI_LOOPS; loop++) {
-		struct loop_account account = {0};
-
-		account_read(fd, loop, &account);
-		a->delivered_before +=
-			account.end > account.delivered ? account.end - account.delivered : 0;
-		a->delivered += account.delivered;
-		a->recorded += account.total.recorded;
-		a->unstamped += account.total.unstamped;
-		for (int i = 0; i < LOST_REASONS; i++)
-			a->lost[i] += account.total.lost[i];
-		a->clamped += account.total.clamped;
-		a->series_overflow += account.total.overflow;
-	}
+	visit->visitor(visit->collector, key, value);
 }
 
-int collection_actors(const struct trace *t, uint64_t **actors, size_t *count)
+static void stream_walk(struct collector *c, const struct stream *s)
 {
-	const struct bpf_map *maps[] = {t->skeleton->maps.mails, t->skeleton->maps.turns};
+	const struct {
+		const struct table *table;
+		map_visitor *visitor;
+	} rows[] = {
+		{&s->mails, visit_mail},
+		{&s->turns, visit_turn},
+		{&s->delays, visit_delay},
+		{&s->gaps, visit_gap},
+		{&s->tallies, visit_stream_tally},
+		{&s->flows, visit_flow},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !c->error; i++)
+		table_walk(rows[i].table, visit_one, &(struct visit){c, rows[i].visitor});
+}
+
+/* ---- actors ---- */
+
+struct actor_list {
+	uint64_t *actors;
+	size_t count;
+	size_t room;
+	bool failed;
+};
+
+static void actor_add(void *context, const struct series_key *key, const void *value)
+{
+	struct actor_list *list = context;
+	uint64_t *more = with_room(list->actors, list->count, &list->room, sizeof(*more));
+
+	(void)value;
+	list->failed |= !more;
+	if (!more)
+		return;
+	list->actors = more;
+	more[list->count++] = key->actor;
+}
+
+int collection_actors(const struct collection_source *source, uint64_t **actors, size_t *count)
+{
+	const struct actorprobe *s = source->programs->skeleton;
+	const struct bpf_map *maps[] = {s->maps.mails, s->maps.turns};
+	struct actor_list list = {0};
 	struct series_key key;
-	size_t room = 0;
 
-	*actors = NULL;
-	*count = 0;
 	for (size_t m = 0; m < 2; m++) {
 		void *last = NULL;
 
-		while (bpf_map_get_next_key(bpf_map__fd(maps[m]), last, &key) == 0) {
-			uint64_t *more = with_room(*actors, *count, &room, sizeof(**actors));
-
-			if (!more)
-				return -ENOMEM;
-			*actors = more;
-			more[(*count)++] = key.actor;
+		while (!list.failed &&
+			bpf_map_get_next_key(bpf_map__fd(maps[m]), last, &key) == 0) {
+			actor_add(&list, &key, NULL);
 			last = &key;
 		}
 	}
-	return 0;
+	if (source->stream) {
+		table_walk(&source->stream->mails, actor_add, &list);
+		table_walk(&source->stream->turns, actor_add, &list);
+	}
+	*actors = list.actors;
+	*count = list.count;
+	return list.failed ? -ENOMEM : 0;
 }
 
-int collection_fill(
-	const struct trace *t, const struct collection_names *names, struct aggregate *a)
+int collection_fill(const struct collection_source *source, const struct collection_names *names,
+	struct aggregate *a)
 {
 	struct collector c = {.names = names, .a = a};
-	struct actorprobe *s = t->skeleton;
+	const struct actorprobe *s = source->programs->skeleton;
 
-	accounts_add(t, a);
+	account_fill(source->programs, source->stream, source->final, a);
 	map_walk(&c, s->maps.mails, visit_mail);
 	map_walk(&c, s->maps.turns, visit_turn);
 	map_walk(&c, s->maps.delays, visit_delay);
+	map_walk(&c, s->maps.gaps, visit_gap);
 	map_walk(&c, s->maps.tallies, visit_tally);
+	if (source->stream)
+		stream_walk(&c, source->stream);
 	merge_equals(a);
 	return c.error;
 }

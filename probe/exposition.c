@@ -9,6 +9,8 @@
 #include "probe/histogram.h"
 #include "probe/metric.h"
 
+#define SERIES_LABELS 3
+
 struct label {
 	const char *name;
 	const char *value; /* NULL = not used */
@@ -100,16 +102,19 @@ static void add_bucket(struct family *f, const char *le, size_t bytes, uint64_t 
 static void begin_buckets(struct family *f, const struct label *labels)
 {
 	struct text *page = f->text;
+	bool some = false;
 
+	for (size_t i = 0; i < SERIES_LABELS; i++)
+		some |= labels[i].value != NULL;
 	text_clear(&f->scratch);
 	f->text = &f->scratch;
-	begin(f, "_bucket", labels, 2);
+	begin(f, "_bucket", labels, SERIES_LABELS);
 	f->text = page;
 	if (f->scratch.failed)
 		return;
 	/* "name_bucket{a="b"} " or "name_bucket " becomes the same with an open le. */
-	f->scratch.used -= labels[0].value || labels[1].value ? 2 : 1;
-	text_add(&f->scratch, "%cle=\"", labels[0].value || labels[1].value ? ',' : '{');
+	f->scratch.used -= some ? 2 : 1;
+	text_add(&f->scratch, "%cle=\"", some ? ',' : '{');
 }
 
 /* Spells the bound as `le` has it. Returns its length, 0 when memory is gone. */
@@ -133,7 +138,8 @@ static size_t spell_bound(enum aggregate_metric metric, size_t i, char *le, size
 static void add_histogram(
 	struct family *f, const struct aggregate_series *s, const struct bound *bounds)
 {
-	const struct label labels[2] = {{"dispatcher", s->dispatcher}, {"class", s->class_name}};
+	const struct label labels[SERIES_LABELS] = {
+		{"dispatcher", s->dispatcher}, {"class", s->class_name}, {"loop", s->loop}};
 	const struct aggregate_histogram *h = &s->histogram;
 	size_t count = histogram_bounds(s->metric);
 	uint64_t total = 0;
@@ -149,10 +155,10 @@ static void add_histogram(
 	total += h->buckets[count];
 	add_bucket(f, "+Inf", 4, total);
 	if (histogram_is_time(s->metric))
-		add_time(f, "_sum", labels, 2, h->sum);
+		add_time(f, "_sum", labels, SERIES_LABELS, h->sum);
 	else
-		add_count(f, "_sum", labels, 2, h->sum);
-	add_count(f, "_count", labels, 2, total);
+		add_count(f, "_sum", labels, SERIES_LABELS, h->sum);
+	add_count(f, "_count", labels, SERIES_LABELS, total);
 }
 
 static void add_series(struct family *f, const struct aggregate *a)
@@ -218,6 +224,17 @@ static bool same_place(const struct aggregate_loop *a, const struct aggregate_lo
 	return same(a->dispatcher, b->dispatcher) && same(a->class_name, b->class_name);
 }
 
+static void add_busy(struct family *f, const struct aggregate *a)
+{
+	for (size_t i = 0; i < a->series_count; i++) {
+		const struct aggregate_series *s = &a->series[i];
+		const struct label loop = {"loop", s->loop};
+
+		if (s->metric == AGGREGATE_LOOP_GAP)
+			add_time(f, "", &loop, 1, s->histogram.sum);
+	}
+}
+
 /* Loops that run the same class on the same dispatcher show the turn that is open longest. */
 static void add_open_turns(struct family *f, const struct aggregate *a)
 {
@@ -276,6 +293,8 @@ static void add_family(
 		return add_counters(f, a);
 	case METRIC_TURN_OPEN:
 		return add_open_turns(f, a);
+	case METRIC_LOOP_BUSY:
+		return add_busy(f, a);
 	case METRIC_ATTACHED:
 		return add_count(f, "", NULL, 0, a->alive);
 	case METRIC_ATTACH_TIME:
@@ -290,6 +309,14 @@ static void add_family(
 		return add_count(f, "", NULL, 0, a->clamped);
 	case METRIC_OVERFLOW:
 		return add_count(f, "", NULL, 0, a->series_overflow);
+	case METRIC_GAPS:
+		return add_count(f, "", NULL, 0, a->gaps);
+	case METRIC_FOLDED:
+		return add_count(f, "", NULL, 0, a->folded);
+	case METRIC_FOLDING:
+		return add_count(f, "", NULL, 0, a->folding);
+	case METRIC_SAMPLE:
+		return add_count(f, "", NULL, 0, a->sample_every ? a->sample_every : 1);
 	case METRIC_CPU:
 		return add_time(f, "", NULL, 0, self->cpu_ns);
 	case METRIC_MEMORY:

@@ -27,6 +27,7 @@ struct piece {
 	const char *dispatcher;
 	const char *class_name;
 	const char *actor;
+	const char *loop;
 	const struct aggregate_histogram *histogram;
 };
 
@@ -40,7 +41,9 @@ static int piece_order(const void *a, const void *b)
 		result = order(x->dispatcher, y->dispatcher);
 	if (!result)
 		result = order(x->class_name, y->class_name);
-	return result ? result : order(x->actor, y->actor);
+	if (!result)
+		result = order(x->actor, y->actor);
+	return result ? result : order(x->loop, y->loop);
 }
 
 /* A copy of a string that may be absent; *failed is raised when memory is gone. */
@@ -78,6 +81,17 @@ static void copy_counters(struct aggregate *out, const struct aggregate *in, boo
 	}
 }
 
+static void copy_flows(struct aggregate *out, const struct aggregate *in, bool *failed)
+{
+	out->flows = room(in->flow_count, sizeof(*out->flows), failed);
+	for (size_t i = 0; i < in->flow_count && out->flows; i++)
+		out->flows[out->flow_count++] = (struct aggregate_flow){
+			.from = copy(in->flows[i].from, failed),
+			.to = copy(in->flows[i].to, failed),
+			.messages = in->flows[i].messages,
+		};
+}
+
 static void copy_loops(struct aggregate *out, const struct aggregate *in, bool *failed)
 {
 	out->loops = room(in->loop_count, sizeof(*out->loops), failed);
@@ -101,11 +115,14 @@ static void copy_head(struct aggregate *out, const struct aggregate *in, bool *f
 	out->series_count = 0;
 	out->counters = NULL;
 	out->counter_count = 0;
+	out->flows = NULL;
+	out->flow_count = 0;
 	out->loops = NULL;
 	out->loop_count = 0;
 	out->command = copy(in->command, failed);
 	out->mode = copy(in->mode, failed);
 	copy_counters(out, in, failed);
+	copy_flows(out, in, failed);
 	copy_loops(out, in, failed);
 }
 
@@ -122,6 +139,7 @@ static struct piece reduce(const struct aggregate_series *s, enum grouping by)
 		.dispatcher_kind = keep_dispatcher ? s->dispatcher_kind : 0,
 		.class_name = keep_class ? s->class_name : NULL,
 		.actor = by == GROUPING_ACTOR ? s->actor : NULL,
+		.loop = by == GROUPING_ALL ? NULL : s->loop,
 		.histogram = &s->histogram,
 	};
 }
@@ -135,6 +153,7 @@ static void append(struct aggregate *out, const struct piece *p, bool *failed)
 	to->dispatcher_kind = p->dispatcher_kind;
 	to->class_name = copy(p->class_name, failed);
 	to->actor = copy(p->actor, failed);
+	to->loop = copy(p->loop, failed);
 	to->histogram = *p->histogram;
 }
 
@@ -176,7 +195,8 @@ int grouping_apply(struct aggregate *out, const struct aggregate *in, enum group
 static bool same_series(const struct aggregate_series *a, const struct aggregate_series *b)
 {
 	return a->metric == b->metric && same(a->dispatcher, b->dispatcher) &&
-	       same(a->class_name, b->class_name) && same(a->actor, b->actor);
+	       same(a->class_name, b->class_name) && same(a->actor, b->actor) &&
+	       same(a->loop, b->loop);
 }
 
 /* States of one session keep the order of their series nearly always: look there first. */
@@ -203,6 +223,14 @@ static uint64_t earlier_counter(const struct aggregate *before, const struct agg
 	return 0;
 }
 
+static uint64_t earlier_flow(const struct aggregate *before, const struct aggregate_flow *f)
+{
+	for (size_t i = 0; i < before->flow_count; i++)
+		if (same(before->flows[i].from, f->from) && same(before->flows[i].to, f->to))
+			return before->flows[i].messages;
+	return 0;
+}
+
 static void take(uint64_t *now, uint64_t before)
 {
 	*now = *now >= before ? *now - before : 0;
@@ -217,6 +245,9 @@ static void subtract_head(struct aggregate *out, const struct aggregate *before)
 	take(&out->unstamped, before->unstamped);
 	take(&out->clamped, before->clamped);
 	take(&out->series_overflow, before->series_overflow);
+	take(&out->gaps, before->gaps);
+	take(&out->folded, before->folded);
+	out->folding = out->folded != 0;
 	for (size_t i = 0; i < AGGREGATE_LOST_REASONS; i++)
 		take(&out->lost[i], before->lost[i]);
 }
@@ -249,6 +280,8 @@ int grouping_subtract(
 	}
 	for (size_t i = 0; i < out->counter_count; i++)
 		take(&out->counters[i].value, earlier_counter(before, &out->counters[i]));
+	for (size_t i = 0; i < out->flow_count; i++)
+		take(&out->flows[i].messages, earlier_flow(before, &out->flows[i]));
 	return 0;
 }
 

@@ -23,6 +23,8 @@ static void put_labels(json_t *object, const struct aggregate_series *s)
 		json_put_text(labels, "class", s->class_name);
 	if (s->actor)
 		json_put_text(labels, "actor", s->actor);
+	if (s->loop)
+		json_put_text(labels, "loop", s->loop);
 	json_object_set_new(object, "labels", labels);
 }
 
@@ -84,6 +86,29 @@ static void add_series(struct text *t, const struct aggregate_series *s, double 
 	json_add_line(t, object);
 }
 
+/* Who sends to whom: nothing in trace mode, incomplete once records were folded. */
+static void add_flow(struct text *t, const struct aggregate *a, double time)
+{
+	json_t *object, *rows;
+
+	if (!a->flow_count)
+		return;
+	object = json_object();
+	rows = json_array();
+	put_time(object, time);
+	for (size_t i = 0; i < a->flow_count; i++) {
+		json_t *row = json_object();
+
+		json_put_text(row, "from", a->flows[i].from);
+		json_put_text(row, "to", a->flows[i].to);
+		json_put_count(row, "messages", a->flows[i].messages);
+		json_array_append_new(rows, row);
+	}
+	json_object_set_new(object, "flow", rows);
+	json_object_set_new(object, "complete", json_boolean(!a->folded));
+	json_add_line(t, object);
+}
+
 static void add_accounting(struct text *t, const struct aggregate *a, double time)
 {
 	json_t *object = json_object();
@@ -100,6 +125,10 @@ static void add_accounting(struct text *t, const struct aggregate *a, double tim
 	json_object_set_new(object, "lost_reasons", reasons);
 	json_put_count(object, "clock_clamped", a->clamped);
 	json_put_count(object, "series_overflow", a->series_overflow);
+	json_put_count(object, "gaps", a->gaps);
+	json_put_count(object, "folded", a->folded);
+	json_put_count(object, "sample_every", a->sample_every ? a->sample_every : 1);
+	json_put_text(object, "mode", a->mode ? a->mode : "?");
 	json_object_set_new(object, "elapsed_seconds", json_real((double)a->elapsed_ns / 1e9));
 	json_object_set_new(object, "alive", json_boolean(a->alive));
 	json_add_line(t, object);
@@ -116,6 +145,7 @@ void hist_json_render(struct text *t, const struct aggregate *a, enum grouping b
 	for (size_t i = 0; i < grouped.series_count; i++)
 		if (grouped.series[i].histogram.count)
 			add_series(t, &grouped.series[i], time);
+	add_flow(t, a, time);
 	add_accounting(t, a, time);
 	aggregate_fini(&grouped);
 }

@@ -103,7 +103,8 @@ static void add_labels(struct text *t, const struct aggregate_series *s)
 	const struct {
 		const char *name;
 		const char *value;
-	} labels[] = {{"dispatcher", s->dispatcher}, {"class", s->class_name}, {"actor", s->actor}};
+	} labels[] = {{"dispatcher", s->dispatcher}, {"class", s->class_name}, {"actor", s->actor},
+		{"loop", s->loop}};
 	const char *between = ": ";
 
 	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
@@ -142,7 +143,7 @@ static void add_metric(
 		add_series(t, s);
 		any = true;
 	}
-	if (!any)
+	if (!any && metric != AGGREGATE_LOOP_GAP) /* which mode trace does not have */
 		text_add(t, "%s\n  count 0\n\n", metric_of(metric)->title);
 }
 
@@ -185,6 +186,26 @@ void hist_text_accounting(struct text *t, const struct aggregate *a)
 	text_add(t, "%s", lost ? ")" : "");
 }
 
+static void add_source_notes(struct text *t, const struct aggregate *a)
+{
+	if (a->folded)
+		text_add(t,
+			"note: %" PRIu64 " records were folded in the kernel, as they came faster "
+			"than they could be read; nothing is lost, but who sends to whom is not "
+			"complete\n",
+			a->folded);
+	if (a->sample_every > 1)
+		text_add(t,
+			"note: sampled; each %" PRIu64 "th batch was observed and its messages "
+			"stand for those of the others\n",
+			a->sample_every);
+	if (a->gaps)
+		text_add(t,
+			"note: %" PRIu64 " batches of records did not continue the one before "
+			"them\n",
+			a->gaps);
+}
+
 static void add_overflow_note(struct text *t, const struct aggregate *a)
 {
 	if (a->series_overflow)
@@ -207,6 +228,7 @@ void hist_text_render(struct text *t, const struct aggregate *a, enum grouping b
 		add_metric(t, &grouped, metric);
 	add_microtask_notes(t, a);
 	add_overflow_note(t, a);
+	add_source_notes(t, a);
 	hist_text_accounting(t, a);
 	text_add(t, "\n");
 	aggregate_fini(&grouped);

@@ -19,7 +19,8 @@ static int series_compare(const void *a, const void *b)
 
 	r = r ? r : text_compare(x->dispatcher, y->dispatcher);
 	r = r ? r : text_compare(x->class_name, y->class_name);
-	return r ? r : text_compare(x->actor, y->actor);
+	r = r ? r : text_compare(x->actor, y->actor);
+	return r ? r : text_compare(x->loop, y->loop);
 }
 
 static int counter_compare(const void *a, const void *b)
@@ -43,6 +44,7 @@ static void series_merge(struct aggregate_series *to, struct aggregate_series *f
 	free((void *)from->dispatcher);
 	free((void *)from->class_name);
 	free((void *)from->actor);
+	free((void *)from->loop);
 }
 
 static void counter_merge(struct aggregate_counter *to, struct aggregate_counter *from)
@@ -51,6 +53,32 @@ static void counter_merge(struct aggregate_counter *to, struct aggregate_counter
 	free((void *)from->dispatcher);
 	free((void *)from->class_name);
 	free((void *)from->reason);
+}
+
+static int flow_compare(const void *a, const void *b)
+{
+	const struct aggregate_flow *x = a, *y = b;
+	int r = text_compare(x->from, y->from);
+
+	return r ? r : text_compare(x->to, y->to);
+}
+
+static void flows_merge(struct aggregate *a)
+{
+	size_t used = 0;
+
+	if (a->flow_count)
+		qsort(a->flows, a->flow_count, sizeof(*a->flows), flow_compare);
+	for (size_t i = 0; i < a->flow_count; i++) {
+		if (used && flow_compare(&a->flows[used - 1], &a->flows[i]) == 0) {
+			a->flows[used - 1].messages += a->flows[i].messages;
+			free((void *)a->flows[i].from);
+			free((void *)a->flows[i].to);
+		} else {
+			a->flows[used++] = a->flows[i];
+		}
+	}
+	a->flow_count = used;
 }
 
 void merge_equals(struct aggregate *a)
@@ -76,4 +104,5 @@ void merge_equals(struct aggregate *a)
 			a->counters[used++] = a->counters[i];
 	}
 	a->counter_count = used;
+	flows_merge(a);
 }

@@ -30,10 +30,26 @@ const struct metric metrics[] = {
 		"Duration of one turn of one actor."),
 	HISTOGRAM("actor_turn_messages", AGGREGATE_TURN_MESSAGES, "messages per turn",
 		"dispatcher,class", "messages", "Messages that one turn handled."),
+	HISTOGRAM("actor_loop_gap_seconds", AGGREGATE_LOOP_GAP, "loop gap", "loop", "seconds",
+		"Time a loop was busy between two looks at timers and I/O, once per pass."),
+	COUNTER("actor_loop_busy_seconds_total", METRIC_LOOP_BUSY, 0, "loop", "seconds",
+		"Time a loop was busy, which is all but waiting in poll."),
 	COUNTER("actor_messages_delivered_total", METRIC_COUNTERS, AGGREGATE_DELIVERED, "class",
 		"messages", "Messages whose handler was started since the attach."),
 	COUNTER("actor_dispatcher_yields_total", METRIC_COUNTERS, AGGREGATE_YIELDS,
 		"dispatcher,reason", "yields", "Times the dispatcher gave the loop back."),
+	COUNTER("actor_dispatcher_errors_total", METRIC_COUNTERS, AGGREGATE_DISPATCHER_ERRORS,
+		"dispatcher", "errors", "Units that failed or could not be run."),
+	COUNTER("actor_created_total", METRIC_COUNTERS, AGGREGATE_CREATED, "class", "actors",
+		"Actors that were started since the attach."),
+	COUNTER("actor_terminated_total", METRIC_COUNTERS, AGGREGATE_TERMINATED, "class", "actors",
+		"Actors that have ended since the attach."),
+	COUNTER("actor_restarted_total", METRIC_COUNTERS, AGGREGATE_RESTARTED, "class", "restarts",
+		"Restarts of failed actors since the attach."),
+	COUNTER("actor_mailbox_dropped_total", METRIC_COUNTERS, AGGREGATE_DROPPED, "class,reason",
+		"messages", "Messages that a bounded mailbox dropped since the attach."),
+	COUNTER("actor_dead_letters_total", METRIC_COUNTERS, AGGREGATE_DEAD_LETTERS, "class",
+		"messages", "Messages to actors that were not there any more since the attach."),
 	GAUGE("actor_turn_open_seconds", METRIC_TURN_OPEN, "dispatcher,class", "seconds",
 		"How long the turn that runs now has been open, at least."),
 	GAUGE("actorprobe_attached", METRIC_ATTACHED, "", "boolean",
@@ -50,6 +66,14 @@ const struct metric metrics[] = {
 		"Intervals that ran backwards by at most one microsecond and count as 0."),
 	COUNTER("actorprobe_series_overflow_total", METRIC_OVERFLOW, 0, "", "records",
 		"Records folded into the series __overflow__ because of the cap on series."),
+	COUNTER("actorprobe_sequence_gaps_total", METRIC_GAPS, 0, "", "batches",
+		"Batches of records that did not continue the one before them."),
+	COUNTER("actorprobe_folded_records_total", METRIC_FOLDED, 0, "", "records",
+		"Records that the kernel side added up itself because the ring was full."),
+	GAUGE("actorprobe_folding", METRIC_FOLDING, "", "boolean",
+		"1 if records were folded since the scrape before; who sends to whom is incomplete."),
+	GAUGE("actorprobe_sample_every", METRIC_SAMPLE, "", "batches",
+		"1: everything is observed. N: each Nth batch, whose messages are weighted."),
 	COUNTER("actorprobe_cpu_seconds_total", METRIC_CPU, 0, "", "seconds",
 		"CPU time of actorprobe itself."),
 	GAUGE("actorprobe_resident_memory_bytes", METRIC_MEMORY, "", "bytes",
@@ -62,7 +86,7 @@ const struct metric metrics[] = {
 
 const size_t metric_count = sizeof(metrics) / sizeof(metrics[0]);
 
-_Static_assert(AGGREGATE_METRICS == 6, "each metric of the aggregate has its row above");
+_Static_assert(AGGREGATE_METRICS == 7, "each metric of the aggregate has its row above");
 
 const struct metric *metric_of(enum aggregate_metric metric)
 {

@@ -16,6 +16,7 @@ enum metric_source {
 	METRIC_SERIES,	  /* aggregate.series[] of metric `index` */
 	METRIC_COUNTERS,  /* aggregate.counters[] of family `index` */
 	METRIC_TURN_OPEN, /* aggregate.loops[] */
+	METRIC_LOOP_BUSY, /* sums of the loop gaps */
 	METRIC_ATTACHED,
 	METRIC_ATTACH_TIME,
 	METRIC_RECORDS,
@@ -23,6 +24,10 @@ enum metric_source {
 	METRIC_LOST,
 	METRIC_CLAMPED,
 	METRIC_OVERFLOW,
+	METRIC_GAPS,
+	METRIC_FOLDED,
+	METRIC_FOLDING,
+	METRIC_SAMPLE,
 	METRIC_CPU,
 	METRIC_MEMORY,
 	METRIC_BUILD,

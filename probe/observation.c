@@ -84,6 +84,8 @@ int observation_open(struct observation *o, const struct arguments *a, struct er
 {
 	const struct session_options options = {
 		.pid = a->pid,
+		.mode = a->mode,
+		.sample_every = a->sample_every,
 		.by_actor = a->by == GROUPING_ACTOR,
 		.force_perf = a->force_perf,
 		.max_series = a->max_series,

@@ -42,9 +42,11 @@ const struct argp_option option_table[] = {
 	{"listen", KEY_LISTEN, "ADDR[:PORT]", 0, "export: where to serve (default 127.0.0.1:9464)",
 		0},
 	{"max-series", KEY_MAX_SERIES, "N", 0, "cap on label sets per metric (default 1000)", 0},
-	{"mode", KEY_MODE, "MODE", 0, "trace, the only mode of this version", 0},
+	{"mode", KEY_MODE, "MODE", 0,
+		"ledger (default): one trap per batch of messages; trace: one per event", 0},
+	{"sample", KEY_SAMPLE, "N", 0, "mode ledger: observe each Nth batch only", 0},
 	{"perf-events", KEY_PERF, 0, 0, "attach by perf events, not by uprobe_multi", 0},
-	{"verbose", 'v', 0, 0, "say what is done; hist: print all six histograms", 0},
+	{"verbose", 'v', 0, 0, "say what is done; hist: print every histogram", 0},
 	{"help", KEY_HELP, 0, 0, "print this text", -1},
 	{"version", KEY_VERSION, 0, 0, "print the version", -1},
 	{0, 0, 0, 0, 0, 0},
@@ -73,6 +75,7 @@ static const struct {
 	{KEY_LISTEN, BIT(OPTION_EXPORT)},
 	{KEY_MAX_SERIES, OPTION_OBSERVING},
 	{KEY_MODE, OPTION_OBSERVING},
+	{KEY_SAMPLE, OPTION_OBSERVING},
 	{KEY_PERF, OPTION_OBSERVING},
 };
 

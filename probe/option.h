@@ -27,6 +27,7 @@ enum option_key {
 	KEY_BY = 256,
 	KEY_LISTEN,
 	KEY_MODE,
+	KEY_SAMPLE,
 	KEY_PERF,
 	KEY_MAX_SERIES,
 	KEY_HELP,

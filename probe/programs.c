@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads the BPF programs of trace mode and puts them on the probe sites of a target. */
+/* Loads the BPF programs of a mode and puts them on the probe sites of a target. */
 #define _GNU_SOURCE
-#include "probe/trace.h"
+#include "probe/programs.h"
 
 #include "bpf/actorprobe.skel.h"
 #include "bpf/maps.h"
@@ -13,18 +13,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SERIES_DEFAULT 1000u
-#define SERIES_MOST    100000u
-
 /* `turn_end` comes last: what it counts, the others have seen as well. */
 static const struct place {
 	const char *probe;
 	const char *program; /* its form for perf events has "_perf" behind it */
+	enum aggregate_mode mode;
 } places[] = {
-	{"enqueue", "on_enqueue"},
-	{"dispatcher_yield", "on_dispatcher_yield"},
-	{"turn_start", "on_turn_start"},
-	{"turn_end", "on_turn_end"},
+	{"ledger", "on_ledger", AGGREGATE_LEDGER},
+	{"enqueue", "on_enqueue", AGGREGATE_TRACE},
+	{"dispatcher_yield", "on_dispatcher_yield", AGGREGATE_TRACE},
+	{"turn_start", "on_turn_start", AGGREGATE_TRACE},
+	{"turn_end", "on_turn_end", AGGREGATE_TRACE},
 };
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
@@ -42,66 +41,81 @@ static int print_all(enum libbpf_print_level level, const char *format, va_list 
 	return level == LIBBPF_DEBUG ? 0 : vfprintf(stderr, format, list);
 }
 
-static struct bpf_program *program_at(const struct trace *t, size_t place)
+static struct bpf_program *program_at(const struct programs *p, size_t place)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s%s", places[place].program,
-		t->how == ATTACH_PERF ? "_perf" : "");
-	return bpf_object__find_program_by_name(t->skeleton->obj, name);
+		p->how == ATTACH_PERF ? "_perf" : "");
+	return bpf_object__find_program_by_name(p->skeleton->obj, name);
 }
 
-static void configure(struct trace *t, const struct trace_options *options)
+static size_t first_place(enum aggregate_mode mode)
 {
-	struct actorprobe *s = t->skeleton;
-	uint32_t series = options->max_series ? options->max_series : SERIES_DEFAULT;
+	size_t i = 0;
+
+	while (places[i].mode != mode)
+		i++;
+	return i;
+}
+
+static void configure(struct programs *p, const struct programs_options *options)
+{
+	struct actorprobe *s = p->skeleton;
+	uint32_t series = options->max_series;
 	struct bpf_program *program;
 
-	series = series < SERIES_MOST ? series : SERIES_MOST;
 	bpf_object__for_each_program(program, s->obj) bpf_program__set_autoload(program, false);
 	for (size_t i = 0; i < PLACES; i++) {
-		program = program_at(t, i);
+		if (places[i].mode != p->mode)
+			continue;
+		program = program_at(p, i);
 		bpf_program__set_autoload(program, true);
-		if (t->how == ATTACH_MULTI)
+		if (p->how == ATTACH_MULTI)
 			bpf_program__set_expected_attach_type(
 				program, (enum bpf_attach_type)ATTACH_TYPE_MULTI);
 	}
 	s->rodata->by_actor = options->by_actor;
 	s->data->tick_mult = options->calibration.mult;
 	s->rodata->tick_shift = options->calibration.shift;
+	s->rodata->messages_given = options->messages_given;
+	s->data->sample_every = options->sample_every ? options->sample_every : 1;
+	bpf_map__set_autocreate(s->maps.ring, p->mode == AGGREGATE_LEDGER);
 	bpf_map__set_max_entries(s->maps.mails, series + 1);
 	bpf_map__set_max_entries(s->maps.turns, series + 1);
 	bpf_map__set_max_entries(s->maps.delays, series + 1);
+	bpf_map__set_max_entries(s->maps.gaps, ACTOR_ABI_LOOPS + 1);
 }
 
 /* The overflow series must exist before there is no room for it. */
-static int reserve_overflow(const struct trace *t)
+static int reserve_overflow(const struct programs *p)
 {
 	static const struct series_key key = {0, MAPS_OVERFLOW, MAPS_OVERFLOW};
-	static const struct mail_series zero; /* the largest of the three */
+	static const struct mail_series zero; /* the largest of them */
 	const struct bpf_map *maps[] = {
-		t->skeleton->maps.mails, t->skeleton->maps.turns, t->skeleton->maps.delays};
+		p->skeleton->maps.mails, p->skeleton->maps.turns, p->skeleton->maps.delays,
+		p->skeleton->maps.gaps};
 
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		if (bpf_map_update_elem(bpf_map__fd(maps[i]), &key, &zero, BPF_NOEXIST) < 0)
 			return -errno;
 	return 0;
 }
 
-static int load(struct trace *t, const struct trace_options *options)
+static int load(struct programs *p, const struct programs_options *options)
 {
 	int r;
 
 	libbpf_set_print(options->verbose > 1 ? print_all : print_nothing);
-	t->skeleton = actorprobe__open();
-	if (!t->skeleton)
+	p->skeleton = actorprobe__open();
+	if (!p->skeleton)
 		return -errno;
-	configure(t, options);
-	r = actorprobe__load(t->skeleton);
+	configure(p, options);
+	r = actorprobe__load(p->skeleton);
 	if (r == 0)
-		r = reserve_overflow(t);
-	if (r == 0 && t->how == ATTACH_MULTI) {
-		r = attach_multi_works(bpf_program__fd(program_at(t, 0)));
+		r = reserve_overflow(p);
+	if (r == 0 && p->how == ATTACH_MULTI) {
+		r = attach_multi_works(bpf_program__fd(program_at(p, first_place(p->mode))));
 		r = r > 0 ? 0 : r ? r : -EOPNOTSUPP;
 	}
 	return r;
@@ -123,32 +137,34 @@ static int sites_of(const struct notes *notes, const char *probe, struct attach_
 	return sites->count ? 0 : -ENOENT;
 }
 
-static int attach(struct trace *t, const struct target *target)
+static int attach(struct programs *p, const struct target *target)
 {
-	pid_t pid = t->how == ATTACH_MULTI ? target->pid : target->task;
+	pid_t pid = p->how == ATTACH_MULTI ? target->pid : target->task;
 	struct attach_sites sites;
 	int r = 0;
 
 	for (size_t i = 0; i < PLACES && r == 0; i++) {
+		if (places[i].mode != p->mode)
+			continue;
 		r = sites_of(&target->notes, places[i].probe, &sites);
 		if (r == 0)
-			r = attach_add(&t->attachment, t->how, bpf_program__fd(program_at(t, i)),
+			r = attach_add(&p->attachment, p->how, bpf_program__fd(program_at(p, i)),
 				target->object_fd, pid, &sites);
 	}
 	return r;
 }
 
-static int try(struct trace *t, enum attach_how how, const struct target *target,
-	const struct trace_options *options)
+static int try(struct programs *p, enum attach_how how, const struct target *target,
+	const struct programs_options *options)
 {
 	int r;
 
-	*t = (struct trace){.how = how};
-	r = load(t, options);
+	*p = (struct programs){.how = how, .mode = options->mode};
+	r = load(p, options);
 	if (r == 0)
-		r = attach(t, target);
+		r = attach(p, target);
 	if (r != 0)
-		trace_close(t);
+		programs_close(p);
 	return r;
 }
 
@@ -168,7 +184,7 @@ static int permission_error(enum attach_how how, struct error *error)
 		"attaching is not permitted; run as root, or grant the missing %s", missing);
 }
 
-int trace_explain(int r, enum attach_how how, pid_t pid, struct error *error)
+int programs_explain(int r, enum attach_how how, pid_t pid, struct error *error)
 {
 	switch (-r) {
 	case ENOENT:
@@ -205,32 +221,47 @@ static bool unable(int r)
 	       r != -EMFILE && r != -ENFILE;
 }
 
-int trace_open(struct trace *t, const struct target *target, const struct trace_options *options,
-	struct error *error)
+int programs_open(struct programs *p, const struct target *target,
+	const struct programs_options *options, struct error *error)
 {
 	/* A link limited to a process follows its main thread, which may have ended. */
 	bool perf = options->force_perf || target->task != target->pid;
 	enum attach_how how = perf ? ATTACH_PERF : ATTACH_MULTI;
-	int r = try(t, how, target, options);
+	int r = try(p, how, target, options);
 
 	if (r != 0 && how == ATTACH_MULTI && unable(r)) {
 		if (options->verbose)
 			fprintf(stderr, "actorprobe: no uprobe_multi (%s), using perf events\n",
 				strerror(-r));
 		how = ATTACH_PERF;
-		r = try(t, how, target, options);
+		r = try(p, how, target, options);
 	}
-	return r == 0 ? 0 : trace_explain(r, how, target->pid, error);
+	return r == 0 ? 0 : programs_explain(r, how, target->pid, error);
 }
 
-void trace_detach(struct trace *t)
+int programs_ring(const struct programs *p)
 {
-	attach_close(&t->attachment);
+	return bpf_map__fd(p->skeleton->maps.ring);
 }
 
-void trace_close(struct trace *t)
+void programs_set_rate(struct programs *p, uint64_t mult)
 {
-	trace_detach(t);
-	actorprobe__destroy(t->skeleton);
-	t->skeleton = NULL;
+	*(volatile uint64_t *)&p->skeleton->data->tick_mult = mult;
+}
+
+void programs_set_sampling(struct programs *p, uint64_t every)
+{
+	*(volatile uint64_t *)&p->skeleton->data->sample_every = every;
+}
+
+void programs_detach(struct programs *p)
+{
+	attach_close(&p->attachment);
+}
+
+void programs_close(struct programs *p)
+{
+	programs_detach(p);
+	actorprobe__destroy(p->skeleton);
+	p->skeleton = NULL;
 }

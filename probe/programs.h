@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace mode in the kernel: the loaded programs, their maps, and their places in one target. */
-#ifndef PROBE_TRACE_H
-#define PROBE_TRACE_H
+/* What runs in the kernel: the loaded programs, their maps, and their places in one target. */
+#ifndef PROBE_PROGRAMS_H
+#define PROBE_PROGRAMS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "probe/aggregate.h"
 #include "probe/attach.h"
 #include "probe/calibration.h"
 #include "probe/error.h"
@@ -13,15 +14,22 @@
 
 struct actorprobe; /* the skeleton */
 
-struct trace {
+#define PROGRAMS_SERIES_DEFAULT 1000u
+#define PROGRAMS_SERIES_MOST    100000u
+
+struct programs {
 	struct actorprobe *skeleton;
 	struct attachment attachment;
 	enum attach_how how;
+	enum aggregate_mode mode;
 };
 
-struct trace_options {
+struct programs_options {
+	enum aggregate_mode mode;
 	bool by_actor;
 	bool force_perf;
+	bool messages_given; /* the target's ABI is 1.1 or later */
+	uint64_t sample_every; /* ledger mode; 0 and 1: all */
 	uint32_t max_series;
 	int verbose;
 	struct calibration calibration;
@@ -29,17 +37,26 @@ struct trace_options {
 
 /* Loads the programs and attaches them, by uprobe_multi links if the kernel can, else by perf
  * events. Returns 0 or an error; then nothing stays. */
-int trace_open(struct trace *t, const struct target *target, const struct trace_options *options,
-	struct error *error);
+int programs_open(struct programs *p, const struct target *target,
+	const struct programs_options *options, struct error *error);
 
 /* The sentence for what the kernel answered (-errno) when it was to load or attach. Returns the exit
  * code. */
-int trace_explain(int r, enum attach_how how, pid_t pid, struct error *error);
+int programs_explain(int r, enum attach_how how, pid_t pid, struct error *error);
+
+/* The map of the ring; only in ledger mode. */
+int programs_ring(const struct programs *p);
+
+/* Corrects the multiplier of the clock's rate. */
+void programs_set_rate(struct programs *p, uint64_t mult);
+
+/* Changes how many hand-overs are passed over: each `every`th one is taken. */
+void programs_set_sampling(struct programs *p, uint64_t every);
 
 /* Takes the probes away; the maps stay. From its return on the maps do not change any more. */
-void trace_detach(struct trace *t);
+void programs_detach(struct programs *p);
 
 /* A zeroed one is fine. */
-void trace_close(struct trace *t);
+void programs_close(struct programs *p);
 
 #endif

@@ -2,7 +2,7 @@
 /* One observation of one process, from finding it to leaving it without a trace.
  *
  * Order matters. The target is identified first, its root read, the clock's rate settled; only then
- * do probes go in, because BPF converts ticks with a constant. The probes come out first as well.
+ * do probes go in, because BPF converts ticks by it. The probes come out first as well.
  */
 #define _GNU_SOURCE
 #include "probe/aggregate.h"
@@ -14,8 +14,9 @@
 #include "probe/loopwatch.h"
 #include "probe/pathbook.h"
 #include "probe/remote.h"
+#include "probe/ring.h"
 #include "probe/target.h"
-#include "probe/trace.h"
+#include "probe/programs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,7 +34,12 @@ struct session {
 	struct pathbook paths;
 	struct loopwatch watch;
 	struct calibration calibration;
-	struct trace trace;
+	struct programs programs;
+	struct stream stream; /* ledger mode only, like the ring */
+	struct ring *ring;
+	enum aggregate_mode mode;
+	uint64_t sample_every;
+	uint64_t folded; /* at the last reading */
 	bool by_actor;
 	bool stopped;
 	uint64_t attached_ns; /* CLOCK_MONOTONIC */
@@ -116,31 +122,64 @@ static int root_read(struct session *s, struct error *error)
 	}
 }
 
+static uint32_t series_bounded(uint32_t wished)
+{
+	if (!wished)
+		return PROGRAMS_SERIES_DEFAULT;
+	return wished < PROGRAMS_SERIES_MOST ? wished : PROGRAMS_SERIES_MOST;
+}
+
+/* What is in the ring already waits for its reader. */
+static int ring_start(struct session *s, uint32_t max_series, struct error *error)
+{
+	const struct directory *d = s->directory;
+	const struct stream_options options = {
+		.by_actor = s->by_actor,
+		.max_series = max_series,
+		.calibration = s->calibration,
+		.origin = {d->first_ticks, d->first_monotonic_ns},
+	};
+	int r = stream_init(&s->stream, &options);
+
+	if (r == 0)
+		r = ring_open(&s->ring, programs_ring(&s->programs), &s->stream);
+	if (r == 0)
+		return 0;
+	return error_set(error, EXIT_KERNEL,
+		"the ring buffer cannot be read (%s); use --mode trace, which does without",
+		strerror(-r));
+}
+
 static int attach(struct session *s, const struct session_options *options, struct error *error)
 {
 	const struct directory *d = s->directory;
 	struct calibration_pair mine = calibration_now(d->clock);
 	struct calibration_pair first = {d->first_ticks, d->first_monotonic_ns};
-	struct trace_options trace = {
+	struct programs_options wanted = {
+		.mode = options->mode,
 		.by_actor = options->by_actor,
 		.force_perf = options->force_perf,
-		.max_series = options->max_series,
+		.messages_given = d->minor >= 1,
+		.sample_every = options->sample_every,
+		.max_series = series_bounded(options->max_series),
 		.verbose = options->verbose,
 	};
 	uint64_t before;
 	int r;
 
 	calibration_settle(&s->calibration, d->clock, &first, &mine);
-	trace.calibration = s->calibration;
+	wanted.calibration = s->calibration;
 	before = monotonic_ns();
-	r = trace_open(&s->trace, &s->target, &trace, error);
+	r = programs_open(&s->programs, &s->target, &wanted, error);
 	s->attached_ns = monotonic_ns();
 	s->attach_ns = s->attached_ns - before;
 	if (r == 0 && options->verbose)
 		fprintf(stderr, "actorprobe: attached to %s by %s in %.1f ms\n",
 			s->target.object_path,
-			s->trace.how == ATTACH_MULTI ? "uprobe_multi links" : "perf events",
+			s->programs.how == ATTACH_MULTI ? "uprobe_multi links" : "perf events",
 			(double)s->attach_ns / 1e6);
+	if (r == 0 && s->mode == AGGREGATE_LEDGER)
+		r = ring_start(s, wanted.max_series, error);
 	return r;
 }
 
@@ -152,6 +191,8 @@ int session_open(struct session **out, const struct session_options *options, st
 	if (!s)
 		return error_set(error, EXIT_KERNEL, "out of memory");
 	s->by_actor = options->by_actor;
+	s->mode = options->mode;
+	s->sample_every = options->sample_every;
 	r = target_open(&s->target, options->pid, error);
 	if (r == 0) {
 		int failed = remote_open(&s->remote, s->target.pid, s->target.task);
@@ -187,12 +228,31 @@ static void root_renew(struct session *s)
 	s->remote = remote;
 }
 
+/* What is known now; in ledger mode the stream holds still until source_unlock(). */
+static void source_lock(struct session *s, struct collection_source *source)
+{
+	*source = (struct collection_source){.programs = &s->programs, .final = s->stopped};
+	if (!s->ring)
+		return;
+	ring_lock(s->ring);
+	source->stream = &s->stream;
+	programs_set_rate(&s->programs, s->stream.calibration.mult);
+}
+
+static void source_unlock(struct session *s)
+{
+	if (s->ring)
+		ring_unlock(s->ring);
+}
+
 /* Refreshes names while the target can be read; what was known before stays known. */
 static void refresh(struct session *s)
 {
 	struct directory *newer = NULL;
 	uint64_t *actors = NULL;
 	size_t count = 0;
+	struct collection_source source;
+	bool learn;
 
 	int r = directory_read(&newer, s->remote, s->target.root_address, 0);
 
@@ -206,31 +266,47 @@ static void refresh(struct session *s)
 	} else {
 		directory_free(newer);
 	}
-	if (s->by_actor && collection_actors(&s->trace, &actors, &count) == 0)
+	if (!s->by_actor)
+		return;
+	source_lock(s, &source);
+	learn = collection_actors(&source, &actors, &count) == 0;
+	source_unlock(s);
+	if (learn)
 		pathbook_learn(&s->paths, s->directory, s->remote, actors, count);
 	free(actors);
+}
+
+/* What all of the aggregate has beside the numbers. */
+static void fill_head(struct session *s, struct aggregate *a)
+{
+	*a = (struct aggregate){
+		.pid = s->target.pid,
+		.command = strdup(s->target.command ? s->target.command : "?"),
+		.by_actor = s->by_actor,
+		.alive = target_alive(&s->target),
+		.elapsed_ns = (s->stopped ? s->stopped_ns : monotonic_ns()) - s->attached_ns,
+		.attach_ns = s->attach_ns,
+		.sample_every = s->sample_every,
+		.mode = strdup(s->mode == AGGREGATE_LEDGER ? "ledger" : "trace"),
+	};
 }
 
 int session_read(struct session *s, struct aggregate *a, struct error *error)
 {
 	struct collection_names names;
-	bool alive = target_alive(&s->target);
+	struct collection_source source;
 	int r;
 
-	if (alive)
+	fill_head(s, a);
+	if (a->alive)
 		refresh(s);
-	*a = (struct aggregate){
-		.pid = s->target.pid,
-		.command = strdup(s->target.command ? s->target.command : "?"),
-		.by_actor = s->by_actor,
-		.alive = alive,
-		.elapsed_ns = (s->stopped ? s->stopped_ns : monotonic_ns()) - s->attached_ns,
-		.attach_ns = s->attach_ns,
-		.mode = strdup("trace"),
-	};
 	names = (struct collection_names){.directory = s->directory, .paths = &s->paths};
-	r = collection_fill(&s->trace, &names, a);
-	if (r == 0 && alive)
+	source_lock(s, &source);
+	r = collection_fill(&source, &names, a);
+	source_unlock(s);
+	a->folding = a->folded != s->folded;
+	s->folded = a->folded;
+	if (r == 0 && a->alive)
 		r = loopwatch_fill(&s->watch, s->directory, s->remote, &s->calibration, a);
 	if (r == 0)
 		return 0;
@@ -249,7 +325,7 @@ void session_stop(struct session *s)
 		return;
 	/* Detaching takes long, and counts nothing for the most part of it. */
 	s->stopped_ns = monotonic_ns();
-	trace_detach(&s->trace);
+	programs_detach(&s->programs);
 	s->stopped = true;
 }
 
@@ -257,8 +333,11 @@ void session_close(struct session *s)
 {
 	if (!s)
 		return;
-	if (s->trace.skeleton)
-		trace_close(&s->trace);
+	programs_detach(&s->programs);
+	ring_close(s->ring);
+	stream_fini(&s->stream);
+	if (s->programs.skeleton)
+		programs_close(&s->programs);
 	remote_close(s->remote);
 	directory_free(s->directory);
 	pathbook_fini(&s->paths);

@@ -90,7 +90,16 @@ static inline void sample_loop(struct aggregate *a, uint32_t loop, const char *a
 	};
 }
 
-/* Two dispatchers, three classes with awkward names, all six metrics, all counters. */
+static inline void sample_flow(
+	struct aggregate *a, const char *from, const char *to, uint64_t messages)
+{
+	a->flows = realloc(a->flows, (a->flow_count + 1) * sizeof(*a->flows));
+	assert(a->flows);
+	a->flows[a->flow_count++] = (struct aggregate_flow){
+		.from = sample_text(from), .to = sample_text(to), .messages = messages};
+}
+
+/* Two dispatchers, three classes with awkward names, all metrics, all counters. */
 static inline void sample_fill(struct aggregate *a, uint64_t scale)
 {
 	static const char *const dispatchers[] = {"default", "fast \"lane\""};
@@ -105,9 +114,11 @@ static inline void sample_fill(struct aggregate *a, uint64_t scale)
 		.delivered = 608 * scale,
 		.recorded = 600 * scale,
 		.unstamped = 5 * scale,
-		.mode = sample_text("trace")};
+		.gaps = scale,
+		.folded = 9 * scale,
+		.mode = sample_text("ledger")};
 	a->lost[AGGREGATE_LOST_COPY] = 3 * scale;
-	for (enum aggregate_metric m = 0; m < AGGREGATE_METRICS; m++)
+	for (enum aggregate_metric m = 0; m < AGGREGATE_LOOP_GAP; m++)
 		for (size_t d = 0; d < 2; d++)
 			for (size_t c = 0; c < (m == AGGREGATE_DELAY ? 1 : 3); c++)
 				sample_values(a, m, dispatchers[d],
@@ -120,6 +131,15 @@ static inline void sample_fill(struct aggregate *a, uint64_t scale)
 		sample_counter(a, AGGREGATE_YIELDS, dispatchers[d], NULL, "budget", 11 * scale);
 		sample_counter(a, AGGREGATE_YIELDS, dispatchers[d], NULL, "idle", 13 * scale);
 	}
+	for (int loop = 1; loop <= 2; loop++) {
+		sample_values(a, AGGREGATE_LOOP_GAP, NULL, NULL, 700, 50 * scale)->loop =
+			sample_text(loop == 1 ? "1" : "2");
+	}
+	for (enum aggregate_family f = AGGREGATE_CREATED; f < AGGREGATE_DISPATCHER_ERRORS; f++)
+		sample_counter(a, f, NULL, classes[0], f == AGGREGATE_DROPPED ? "oldest" : NULL,
+			10 * f * scale);
+	sample_counter(a, AGGREGATE_DISPATCHER_ERRORS, dispatchers[0], NULL, NULL, scale);
+	sample_flow(a, classes[0], classes[1], 17 * scale);
 	sample_loop(a, 0, NULL, NULL, NULL, 0);
 	sample_loop(a, 1, "/pricing/eu", "default", "price", 12000000);
 	sample_loop(a, 2, "/pricing/us", "default", "price", 24000000);

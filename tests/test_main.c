@@ -41,7 +41,7 @@ static void mistakes_are_one_line_and_an_exit_code(void **state)
 		{"$A hist -p $$ 1 x", 1, "bad count"},
 		{"$A hist -p $$ -d x", 1, "bad duration"},
 		{"$A hist -p $$ --by x", 1, "cannot group by"},
-		{"$A hist -p $$ --mode ledger", 1, "not in this version"},
+		{"$A hist -p $$ --mode both", 1, "unknown mode"},
 		{"$A export -p $$ --listen x", 1, "bad address"},
 		{"$A export -p $$ --listen 192.0.2.1", 1, "no interface"},
 		{"$A --help >/dev/full", 1, "cannot be written"},

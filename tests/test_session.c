@@ -40,6 +40,7 @@ struct fixture {
 static void open_session(struct fixture *f, struct session_options options)
 {
 	options.pid = f->fake.pid;
+	options.mode = AGGREGATE_TRACE;
 	f->error = (struct error){0};
 	session_open(&f->session, &options, &f->error);
 	assert_string_equal(f->error.text, "");
@@ -465,7 +466,8 @@ static void a_killed_collector_leaves_nothing(void **state)
 	SKIP_WITHOUT_ROOT();
 	fake_start(&fake, "tsc");
 	for (int perf = 0; perf < 2; perf++) {
-		struct session_options options = {.pid = fake.pid, .force_perf = perf};
+		struct session_options options = {
+			.pid = fake.pid, .mode = AGGREGATE_TRACE, .force_perf = perf};
 		struct session *session;
 		struct error error = {0};
 		int ends[2];

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What became of every message: adds up the accounts of all loops, those of the kernel side and
+ * those of the stream. */
+#ifndef PROBE_ACCOUNT_H
+#define PROBE_ACCOUNT_H
+
+#include "probe/aggregate.h"
+#include "probe/programs.h"
+#include "probe/stream.h"
+
+/* Fills the account of `a`: delivered, recorded, unstamped, lost, gaps, folded and so on. The stream
+ * is NULL in trace mode. `final`: nothing is added any more, so that also what went missing behind
+ * the last batch of the ring can be told. */
+void account_fill(const struct programs *p, const struct stream *s, bool final, struct aggregate *a);
+
+#endif
