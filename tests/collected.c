@@ -48,7 +48,7 @@ json_int_t collected_sum(const char *out, const char *what, const char *key)
 
 struct collected collected_account(const char *out)
 {
-	struct collected c = { 0 };
+	struct collected c = {0};
 	json_t *object, *last = NULL;
 
 	while ((object = next_line(&out, "\"delivered\"", "\"unstamped\""))) {
@@ -75,7 +75,8 @@ static void buckets_read(struct collected_histogram *h, const json_t *pairs)
 	size_t i;
 	json_t *pair;
 
-	json_array_foreach(pairs, i, pair) {
+	json_array_foreach(pairs, i, pair)
+	{
 		json_int_t upto = json_integer_value(json_array_get(pair, 1));
 		double bound = json_number_value(json_array_get(pair, 0));
 		size_t place = json_is_null(json_array_get(pair, 0)) ? BOUNDS_COUNT : i;
@@ -90,7 +91,7 @@ static void buckets_read(struct collected_histogram *h, const json_t *pairs)
 
 struct collected_histogram collected_times(const char *out, const char *metric, const char *label)
 {
-	struct collected_histogram h = { 0 };
+	struct collected_histogram h = {0};
 	json_t *object = next_line(&out, metric, label);
 
 	if (!object)

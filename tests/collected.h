@@ -24,11 +24,10 @@ struct collected collected_account(const char *out);
 /* One histogram: the line that holds both texts. `count` 0: there is none. */
 struct collected_histogram {
 	uint64_t count;
-	double p50, p99, max, sum; /* seconds */
+	double p50, p99, max, sum;	    /* seconds */
 	uint64_t buckets[BOUNDS_COUNT + 1]; /* not cumulative, in the order of bounds_ns */
 };
 
-struct collected_histogram collected_times(
-	const char *out, const char *metric, const char *label);
+struct collected_histogram collected_times(const char *out, const char *metric, const char *label);
 
 #endif

@@ -14,8 +14,9 @@
  *   work=blocked  rounds of one message that holds the loop for `spin` in front of ten others
  *
  * It says "ready", waits for "go", says "done" and its totals once nothing runs any more, and ends
- * with "end" or when its input ends. Meanwhile it obeys "stop" (a ring ends early), "exec" (once it is done,
- * it executes itself anew, and is "ready" again) and "fork" (a child that tries to tell, and stays).
+ * with "end" or when its input ends. Meanwhile it obeys "stop" (a ring ends early), "exec" (once it
+ * is done, it executes itself anew, and is "ready" again) and "fork" (a child that tries to tell,
+ * and stays).
  */
 #define _GNU_SOURCE
 #include "tests/load.h"
@@ -32,8 +33,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ACTORS  LOAD_ACTORS
-#define TOKENS  7
+#define ACTORS LOAD_ACTORS
+#define TOKENS 7
 
 struct token {
 	uint64_t hops; /* left */
@@ -46,7 +47,7 @@ static struct {
 	uint64_t messages, spin_ns;
 	useconds_t rest_us;
 	char **arguments;
-} wish = { "hybrid", "ring", 1, 1009, 0, 0, NULL };
+} wish = {"hybrid", "ring", 1, 1009, 0, 0, NULL};
 
 static struct load_counts *counts;
 static struct actor_system *system_;
@@ -160,7 +161,7 @@ static void count(actor_ref self)
 
 static void tell(struct actor_ctx *ctx, actor_ref to, uint64_t hops)
 {
-	struct token token = { hops, now_ns() };
+	struct token token = {hops, now_ns()};
 
 	atomic_fetch_add_explicit(&counts->told, 1, memory_order_relaxed);
 	if (ctx ? actor_tell(ctx, to, &token_type, &token, sizeof(token))
@@ -232,12 +233,10 @@ static int on_blocked(struct actor_ctx *ctx, const struct actor_message *message
 	return 0;
 }
 
-static struct actor_class ring_class = { sizeof(ring_class), "ring", .on_message = on_ring };
-static struct actor_class relay_class = { sizeof(ring_class), "relay", .on_message = on_ring };
-static struct actor_class backlog_class = { sizeof(ring_class), "backlog",
-	.on_message = on_backlog };
-static struct actor_class blocked_class = { sizeof(ring_class), "blocked",
-	.on_message = on_blocked };
+static struct actor_class ring_class = {sizeof(ring_class), "ring", .on_message = on_ring};
+static struct actor_class relay_class = {sizeof(ring_class), "relay", .on_message = on_ring};
+static struct actor_class backlog_class = {sizeof(ring_class), "backlog", .on_message = on_backlog};
+static struct actor_class blocked_class = {sizeof(ring_class), "blocked", .on_message = on_blocked};
 
 static struct actor_class *class_at(int place)
 {
@@ -258,7 +257,7 @@ static void say(const char *text)
 
 static void fork_child(void)
 {
-	struct token token = { 1, 0 };
+	struct token token = {1, 0};
 
 	if (fork() != 0)
 		return;
@@ -344,7 +343,7 @@ static void on_finish(uv_async_t *handle)
 
 static void set_up(void)
 {
-	struct actor_system_options options = { .size = sizeof(options), .name = "load" };
+	struct actor_system_options options = {.size = sizeof(options), .name = "load"};
 	struct actor_dispatcher_spec spec;
 
 	if (wish.loops > 1) {
@@ -358,8 +357,8 @@ static void set_up(void)
 		abort();
 	choose(&spec);
 	for (int i = 0; i < ACTORS; i++) {
-		struct actor_spawn_options spawn = { .size = sizeof(spawn), .dispatcher = &spec,
-			.loop = i % wish.loops + 1 };
+		struct actor_spawn_options spawn = {
+			.size = sizeof(spawn), .dispatcher = &spec, .loop = i % wish.loops + 1};
 
 		if (actor_system_spawn(system_, class_at(i), &spawn, &actors[i]) < 0)
 			abort();
@@ -378,14 +377,15 @@ static void begin(void)
 	} else {
 		atomic_store(&tokens_left, TOKENS);
 		for (uint64_t i = 0; i < TOKENS; i++)
-			tell(NULL, actors[i], i || !wish.messages ? each : each + wish.messages % TOKENS);
+			tell(NULL, actors[i],
+				i || !wish.messages ? each : each + wish.messages % TOKENS);
 	}
 }
 
 /* When it returns no handler runs any more, and no turn is open. */
 static void run(void)
 {
-	struct actor_stats stats = { .size = sizeof(stats) };
+	struct actor_stats stats = {.size = sizeof(stats)};
 
 	if (wish.loops > 1) {
 		while (sem_wait(&finished) != 0)

@@ -22,11 +22,12 @@ struct load_samples {
 };
 
 struct load_counts {
-	_Atomic uint64_t handled[LOAD_LOOPS]; /* handlers that began, by loop; each one its own writer */
+	_Atomic uint64_t
+		handled[LOAD_LOOPS]; /* handlers that began, by loop; each one its own writer */
 	_Atomic uint64_t told;
 	_Atomic uint64_t turns; /* the runtime's own count of turns, once all is handled */
-	/* One loop only. Handler: first to last instruction of it. Wait: before the tell, to the first
-	 * instruction of the handler. Delay: execute to run, by a dispatcher that wraps. */
+	/* One loop only. Handler: first to last instruction of it. Wait: before the tell, to the
+	 * first instruction of the handler. Delay: execute to run, by a dispatcher that wraps. */
 	struct load_samples handler, wait, delay;
 };
 

@@ -33,11 +33,12 @@ const char *loaded_program(void)
 /* In the child. */
 static void become(const char *program, const char *arguments, int in, int out, int counts)
 {
-	char *list[ARGUMENTS_MAX] = { "load" };
+	char *list[ARGUMENTS_MAX] = {"load"};
 	char *copy = strdup(arguments);
 	int n = 1;
 
-	for (char *word = strtok(copy, " "); word && n < ARGUMENTS_MAX - 1; word = strtok(NULL, " "))
+	for (char *word = strtok(copy, " "); word && n < ARGUMENTS_MAX - 1;
+		word = strtok(NULL, " "))
 		list[n++] = word;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	dup2(in, STDIN_FILENO);
@@ -60,8 +61,7 @@ void loaded_start_file(struct loaded *l, const char *program, const char *argume
 	if (counts < 0 || ftruncate(counts, sizeof(*l->counts)) < 0 || pipe2(to, O_CLOEXEC) < 0 ||
 		pipe2(from, O_CLOEXEC) < 0)
 		die("loaded_start");
-	l->counts = mmap(
-		NULL, sizeof(*l->counts), PROT_READ | PROT_WRITE, MAP_SHARED, counts, 0);
+	l->counts = mmap(NULL, sizeof(*l->counts), PROT_READ | PROT_WRITE, MAP_SHARED, counts, 0);
 	if (l->counts == MAP_FAILED)
 		die("mmap");
 	fflush(NULL);

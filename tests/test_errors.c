@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each failure an operator can meet: one line on stderr with cause and way out, and its exit code. */
+/* Each failure an operator can meet: one line on stderr with cause and way out, and its exit code.
+ */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,17 +65,17 @@ static void check_all(const struct row *rows, size_t count)
 static void a_wrong_command_line_is_1(void **state)
 {
 	static const struct row rows[] = {
-		{ "$A hist --nonsense -p $LOAD", 1, "unknown or ambiguous option '--nonsense'; " },
-		{ "$A frob", 1, "unknown command 'frob'; " },
-		{ "$A hist", 1, "which process? give -p PID; " },
-		{ "$A hist -p", 1, "option '-p' needs a value; " },
-		{ "$A hist -p 0", 1, "bad process id '0'; " },
-		{ "$A hist -p 99999999999", 1, "bad process id '99999999999'; " },
-		{ "$A hist -p $LOAD 0", 1, "bad interval '0'; " },
-		{ "$A -p $LOAD 1x", 1, "bad interval '1x'; " },
-		{ "$A hist -p $LOAD 1 0", 1, "bad count '0'; " },
-		{ "$A hist -p $LOAD -d -1", 1, "bad duration '-1'; " },
-		{ "$A export -p $LOAD --listen shop:80", 1, "bad address 'shop:80'; " },
+		{"$A hist --nonsense -p $LOAD", 1, "unknown or ambiguous option '--nonsense'; "},
+		{"$A frob", 1, "unknown command 'frob'; "},
+		{"$A hist", 1, "which process? give -p PID; "},
+		{"$A hist -p", 1, "option '-p' needs a value; "},
+		{"$A hist -p 0", 1, "bad process id '0'; "},
+		{"$A hist -p 99999999999", 1, "bad process id '99999999999'; "},
+		{"$A hist -p $LOAD 0", 1, "bad interval '0'; "},
+		{"$A -p $LOAD 1x", 1, "bad interval '1x'; "},
+		{"$A hist -p $LOAD 1 0", 1, "bad count '0'; "},
+		{"$A hist -p $LOAD -d -1", 1, "bad duration '-1'; "},
+		{"$A export -p $LOAD --listen shop:80", 1, "bad address 'shop:80'; "},
 	};
 
 	(void)state;
@@ -83,8 +84,8 @@ static void a_wrong_command_line_is_1(void **state)
 
 static void an_address_in_use_is_1(void **state)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t bytes = sizeof(address);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	char line[128];
@@ -95,15 +96,15 @@ static void an_address_in_use_is_1(void **state)
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &bytes), 0);
 	snprintf(line, sizeof(line), "$A export -p $LOAD --listen 127.0.0.1:%d",
 		ntohs(address.sin_port));
-	check(&(struct row){ line, 1, " is in use; choose another one" });
+	check(&(struct row){line, 1, " is in use; choose another one"});
 	close(fd);
 }
 
 static void an_output_that_nobody_takes_is_1(void **state)
 {
 	static const struct row rows[] = {
-		{ "$A hist -p $LOAD -d 0.1 > /dev/full", 1, "the output cannot be written" },
-		{ "$A hist -p $LOAD -d 0.1 >&-", 1, "standard output is closed; " },
+		{"$A hist -p $LOAD -d 0.1 > /dev/full", 1, "the output cannot be written"},
+		{"$A hist -p $LOAD -d 0.1 >&-", 1, "standard output is closed; "},
 	};
 
 	(void)state;
@@ -117,9 +118,9 @@ static void an_output_that_nobody_takes_is_1(void **state)
 static void a_target_that_is_not_there_is_2(void **state)
 {
 	static const struct row rows[] = {
-		{ "$A hist -p 4194305", 2, "there is no process 4194305; " },
-		{ "$A -p 4194305", 2, "there is no process 4194305; " },
-		{ "$A export -p 4194305", 2, "there is no process 4194305; " },
+		{"$A hist -p 4194305", 2, "there is no process 4194305; "},
+		{"$A -p 4194305", 2, "there is no process 4194305; "},
+		{"$A export -p 4194305", 2, "there is no process 4194305; "},
 	};
 
 	(void)state;
@@ -129,7 +130,7 @@ static void a_target_that_is_not_there_is_2(void **state)
 /* A thread's id is taken for its process, with a word. */
 static void a_thread_leads_to_its_process(void **state)
 {
-	static const struct row row = { "$A hist -d 0.1 -p $THREAD", 0, " is a thread of process " };
+	static const struct row row = {"$A hist -d 0.1 -p $THREAD", 0, " is a thread of process "};
 
 	(void)state;
 	check(&row);
@@ -137,18 +138,19 @@ static void a_thread_leads_to_its_process(void **state)
 
 static void a_32_bit_program_is_2(void **state)
 {
-	static const struct row row = { "$A hist -p $OLD", 2,
-		" is a 32-bit program; only 64-bit programs can be observed" };
+	static const struct row row = {
+		"$A hist -p $OLD", 2, " is a 32-bit program; only 64-bit programs can be observed"};
 	char path[64];
 	FILE *source;
 
 	(void)state;
 	snprintf(path, sizeof(path), "%s/a.s", directory);
 	source = fopen(path, "we");
-	fputs(".globl _start\n_start: mov $29, %eax\nint $0x80\njmp _start\n", source); /* pause() */
+	fputs(".globl _start\n_start: mov $29, %eax\nint $0x80\njmp _start\n",
+		source); /* pause() */
 	fclose(source);
-	program_run(&tool,
-		"sh -c 'cd %s && as --32 -o a.o a.s && ld -m elf_i386 -o old a.o'", directory);
+	program_run(&tool, "sh -c 'cd %s && as --32 -o a.o a.s && ld -m elf_i386 -o old a.o'",
+		directory);
 	assert_string_equal(tool.err, "");
 	old = fork();
 	if (old == 0) {
@@ -170,31 +172,32 @@ static void a_32_bit_program_is_2(void **state)
 static void a_target_without_our_probes_is_5(void **state)
 {
 	static const struct row rows[] = {
-		{ "$A hist -p $SLEEP", 5, " does not carry libactor; " },
-		{ "$A -p $SLEEP", 5, " does not carry libactor; " },
-		{ "$A hist -p $FAKE", 5,
-			" uses a newer libactor (ABI 2.0) than this actorprobe knows (ABI 1); use a newer" },
+		{"$A hist -p $SLEEP", 5, " does not carry libactor; "},
+		{"$A -p $SLEEP", 5, " does not carry libactor; "},
+		{"$A hist -p $FAKE", 5,
+			" uses a newer libactor (ABI 2.0) than this actorprobe knows (ABI 1); use "
+			"a newer"},
 	};
 
 	(void)state;
 	CHECK_ALL(rows);
 	program_run(&tool, "cat /proc/2/comm");
 	if (strcmp(tool.out, "kthreadd\n") == 0) /* not in a container */
-		check(&(struct row){ "$A hist -p 2", 5, "; it is a thread of the kernel" });
+		check(&(struct row){"$A hist -p 2", 5, "; it is a thread of the kernel"});
 }
 
 /* The kernel names the running file by its inode, so that a name that is gone does not matter. */
 static void a_replaced_program_is_observed(void **state)
 {
-	static const char *const ways[] = { "rm load", "mv other load" };
+	static const char *const ways[] = {"rm load", "mv other load"};
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		char path[64];
 		struct loaded moved;
 
-		program_run(&tool, "sh -c 'cp %s %s/load && cp /bin/true %s/other'", loaded_program(),
-			directory, directory);
+		program_run(&tool, "sh -c 'cp %s %s/load && cp /bin/true %s/other'",
+			loaded_program(), directory, directory);
 		snprintf(path, sizeof(path), "%s/load", directory);
 		loaded_start_file(&moved, path, "loops=1 messages=1009");
 		program_run(&tool, "sh -c 'cd %s && %s'", directory, ways[i]);
@@ -213,9 +216,9 @@ static void a_replaced_program_is_observed(void **state)
 /* Who may not use /proc/PID/map_files needs the name of a library, and says so when it is stale. */
 static void a_replaced_library_is_2_without_the_right_to_it(void **state)
 {
-	static const struct row row = { "$WITH,+bpf,+perfmon,+sys_ptrace --ambient-caps=-all,+bpf,"
-					"+perfmon,+sys_ptrace $TOOL hist -d 0.1 -p $MOVED",
-		2, " was replaced on disk since it started; restart the process, or run" };
+	static const struct row row = {"$WITH,+bpf,+perfmon,+sys_ptrace --ambient-caps=-all,+bpf,"
+				       "+perfmon,+sys_ptrace $TOOL hist -d 0.1 -p $MOVED",
+		2, " was replaced on disk since it started; restart the process, or run"};
 	const char *build = getenv("B") ? getenv("B") : "build";
 	char path[64];
 	struct loaded moved;
@@ -229,7 +232,8 @@ static void a_replaced_library_is_2_without_the_right_to_it(void **state)
 	snprintf(path, sizeof(path), "%s/shared", directory);
 	loaded_start_file(&moved, path, "loops=1 messages=1009");
 	set_pid("MOVED", moved.pid);
-	program_run(&tool, "sh -c 'cd %s && cp libactor.so.0 new && mv new libactor.so.0'", directory);
+	program_run(
+		&tool, "sh -c 'cd %s && cp libactor.so.0 new && mv new libactor.so.0'", directory);
 	check(&row);
 	program_run(&tool, "$A hist -d 0.1 -p %d", moved.pid); /* root may */
 	assert_int_equal(tool.exit, 0);
@@ -240,14 +244,14 @@ static void a_missing_permission_is_3_and_named(void **state)
 {
 #define CAPS(list) "$WITH" list " --ambient-caps=-all" list " $TOOL hist -d 0.1 -p $LOAD"
 	static const struct row rows[] = {
-		{ CAPS(""), 3, "grant the missing CAP_SYS_PTRACE\n" },
-		{ CAPS(",+bpf,+perfmon"), 3, "grant the missing CAP_SYS_PTRACE\n" },
-		{ CAPS(",+sys_ptrace"), 3, "grant the missing CAP_BPF and CAP_PERFMON\n" },
-		{ CAPS(",+sys_ptrace,+bpf"), 3, "grant the missing CAP_PERFMON\n" },
-		{ CAPS(",+sys_ptrace,+perfmon"), 3, "grant the missing CAP_BPF\n" },
-		{ CAPS(",+sys_ptrace,+bpf,+perfmon") " --perf-events", 3,
-			"grant the missing CAP_SYS_ADMIN\n" },
-		{ "ulimit -n 12 && $A hist -p $LOAD", 3, "too many open files; raise the limit" },
+		{CAPS(""), 3, "grant the missing CAP_SYS_PTRACE\n"},
+		{CAPS(",+bpf,+perfmon"), 3, "grant the missing CAP_SYS_PTRACE\n"},
+		{CAPS(",+sys_ptrace"), 3, "grant the missing CAP_BPF and CAP_PERFMON\n"},
+		{CAPS(",+sys_ptrace,+bpf"), 3, "grant the missing CAP_PERFMON\n"},
+		{CAPS(",+sys_ptrace,+perfmon"), 3, "grant the missing CAP_BPF\n"},
+		{CAPS(",+sys_ptrace,+bpf,+perfmon") " --perf-events", 3,
+			"grant the missing CAP_SYS_ADMIN\n"},
+		{"ulimit -n 12 && $A hist -p $LOAD", 3, "too many open files; raise the limit"},
 	};
 
 	(void)state;
@@ -266,7 +270,7 @@ static void a_kernel_without_uprobes_is_4(void **state)
 	static const struct row row = {
 		"unshare -m sh -c 'mount -t tmpfs none /sys/bus/event_source/devices && "
 		"exec \"$A\" hist --perf-events -p $LOAD'",
-		4, "this kernel cannot attach uprobes (" };
+		4, "this kernel cannot attach uprobes ("};
 
 	(void)state;
 	check(&row);
@@ -277,14 +281,14 @@ static void each_answer_of_the_kernel_has_its_code(void **state)
 {
 	static const struct {
 		int error, exit;
-	} rows[] = { { EOPNOTSUPP, EXIT_KERNEL }, { ENOSYS, EXIT_KERNEL }, { EINVAL, EXIT_KERNEL },
-		{ ENODEV, EXIT_KERNEL }, { E2BIG, EXIT_KERNEL }, { ENOMEM, EXIT_KERNEL },
-		{ EPERM, EXIT_PERMISSION }, { EACCES, EXIT_PERMISSION }, { EMFILE, EXIT_PERMISSION },
-		{ ESRCH, EXIT_TARGET }, { ENOENT, EXIT_PROBES }, { EPROTO, EXIT_PROBES } };
+	} rows[] = {{EOPNOTSUPP, EXIT_KERNEL}, {ENOSYS, EXIT_KERNEL}, {EINVAL, EXIT_KERNEL},
+		{ENODEV, EXIT_KERNEL}, {E2BIG, EXIT_KERNEL}, {ENOMEM, EXIT_KERNEL},
+		{EPERM, EXIT_PERMISSION}, {EACCES, EXIT_PERMISSION}, {EMFILE, EXIT_PERMISSION},
+		{ESRCH, EXIT_TARGET}, {ENOENT, EXIT_PROBES}, {EPROTO, EXIT_PROBES}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct error error = { 0 };
+		struct error error = {0};
 
 		assert_int_equal(
 			programs_explain(-rows[i].error, ATTACH_MULTI, 7, &error), rows[i].exit);
@@ -359,9 +363,9 @@ static void everything_that_attaches(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest without_root[] = { cmocka_unit_test(
-							   each_answer_of_the_kernel_has_its_code),
-		cmocka_unit_test(everything_that_attaches) };
+	const struct CMUnitTest without_root[] = {
+		cmocka_unit_test(each_answer_of_the_kernel_has_its_code),
+		cmocka_unit_test(everything_that_attaches)};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wrong_command_line_is_1),
 		cmocka_unit_test(an_address_in_use_is_1),

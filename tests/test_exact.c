@@ -19,19 +19,19 @@
 #include "tests/program.h"
 
 #define ATTACHED "observing process"
-#define DELAY    "\"actor_dispatcher_queue_delay_seconds\""
-#define OPEN     62 /* most messages of one loop that are handled and not yet handed over */
+#define DELAY	 "\"actor_dispatcher_queue_delay_seconds\""
+#define OPEN	 62 /* most messages of one loop that are handled and not yet handed over */
 
 static struct program tool;
 
-static const char *const ways[] = { "--mode trace", "--mode trace --perf-events" };
-static const char *const dispatchers[] = { "hybrid", "microtask", "immediate", "throughput",
-	"custom" };
+static const char *const ways[] = {"--mode trace", "--mode trace --perf-events"};
+static const char *const dispatchers[] = {
+	"hybrid", "microtask", "immediate", "throughput", "custom"};
 
 static void assert_histograms(const struct collected *c)
 {
-	static const char *const metrics[] = { "\"actor_mailbox_wait_seconds\"",
-		"\"actor_message_handler_seconds\"", "\"actor_mailbox_depth\"" };
+	static const char *const metrics[] = {"\"actor_mailbox_wait_seconds\"",
+		"\"actor_message_handler_seconds\"", "\"actor_mailbox_depth\""};
 
 	assert_int_equal(c->delivered, c->recorded + c->unstamped + c->lost);
 	assert_int_equal(c->lost, 0);
@@ -73,12 +73,13 @@ static void count_all(const char *dispatcher, int loops, const char *way, uint64
 
 static void each_dispatcher_is_counted_exactly(void **state)
 {
-	static const uint64_t primes[] = { 40009, 10007 };
+	static const uint64_t primes[] = {40009, 10007};
 
 	for (size_t w = 0; w < 2; w++)
 		for (size_t d = 0; d < sizeof(dispatchers) / sizeof(dispatchers[0]); d++)
 			for (int loops = 1; loops <= 3; loops += 2) {
-				print_message("# %s, %d loops %s\n", dispatchers[d], loops, ways[w]);
+				print_message(
+					"# %s, %d loops %s\n", dispatchers[d], loops, ways[w]);
 				count_all(dispatchers[d], loops, ways[w], primes[w]);
 			}
 }
@@ -117,8 +118,8 @@ static void count_middle(const char *dispatcher, int loops, const char *way, con
 	assert_in_range(c.before + c.delivered + (uint64_t)loops * OPEN, leaving,
 		left + (uint64_t)loops * OPEN);
 	assert_in_range(total, left + 1, UINT64_MAX);
-	assert_int_equal(c.before + c.recorded + c.unstamped + c.lost +
-				 (total - (c.before + c.delivered)),
+	assert_int_equal(
+		c.before + c.recorded + c.unstamped + c.lost + (total - (c.before + c.delivered)),
 		total);
 	print_message("# %s, %d loops %s: %lu before, %lu recorded, %lu unstamped, %lu after\n",
 		dispatcher, loops, way, (unsigned long)c.before, (unsigned long)c.recorded,
@@ -166,7 +167,7 @@ static void everything_that_attaches(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest without_root[] = { cmocka_unit_test(everything_that_attaches) };
+	const struct CMUnitTest without_root[] = {cmocka_unit_test(everything_that_attaches)};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_dispatcher_is_counted_exactly),
 		cmocka_unit_test(a_part_of_a_run_adds_up_with_the_rest),

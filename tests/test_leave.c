@@ -17,8 +17,8 @@
 #include "tests/program.h"
 
 #define ATTACHED  "observing process"
-#define WORKERS   4 /* the first one by perf events, which the kernel takes away one by one */
-#define PATIENCE  1000 /* ms until all is as it was */
+#define WORKERS	  4	/* the first one by perf events, which the kernel takes away one by one */
+#define PATIENCE  1000	/* ms until all is as it was */
 #define KERNEL_MS 20000 /* maps are freed in the background */
 
 static struct program tool;
@@ -27,7 +27,8 @@ static struct program tool;
 
 static const char *bpftool(void)
 {
-	static const char *const paths[] = { "/usr/sbin/bpftool", "/sbin/bpftool", "/usr/bin/bpftool" };
+	static const char *const paths[] = {
+		"/usr/sbin/bpftool", "/sbin/bpftool", "/usr/bin/bpftool"};
 
 	for (size_t i = 0; i < 3; i++)
 		if (access(paths[i], X_OK) == 0)
@@ -38,7 +39,7 @@ static const char *bpftool(void)
 /* Ids of all links and maps, each as " link:7 ". */
 static char *kernel_objects(void)
 {
-	static const char *const kinds[] = { "link", "map" };
+	static const char *const kinds[] = {"link", "map"};
 	struct program *p = malloc(sizeof(*p));
 	char *ids = calloc(1, PROGRAM_BYTES);
 
@@ -49,8 +50,10 @@ static char *kernel_objects(void)
 		program_run(p, "%s -j %s list", bpftool(), kinds[k]);
 		list = json_loads(p->out, 0, NULL);
 		json_array_foreach(list, i, object)
+		{
 			sprintf(ids + strlen(ids), " %s:%lld ", kinds[k],
 				json_integer_value(json_object_get(object, "id")));
+		}
 		json_decref(list);
 	}
 	free(p);
@@ -96,7 +99,8 @@ static int worker(pid_t target, int number, int times)
 	for (int i = 0; i < times; i++) {
 		struct collected c;
 
-		program_run(&p, "$A hist -j -d 0.01 --mode trace %s -p %d", number == 0 ? "--perf-events" : "", target);
+		program_run(&p, "$A hist -j -d 0.01 --mode trace %s -p %d",
+			number == 0 ? "--perf-events" : "", target);
 		c = collected_account(p.out);
 		if (p.exit != 0 || *p.err || c.lost || c.delivered != c.recorded + c.unstamped) {
 			fprintf(stderr, "%d: exit %d %s, %lu of %lu + %lu + %lu\n", i, p.exit,
@@ -142,7 +146,7 @@ static void two_hundred_attaches_leave_nothing(void **state)
 			_exit(worker(load.pid, i, (i ? 60 : 20) * (factor ? atoi(factor) : 1)));
 	}
 	while (running) {
-		siginfo_t info = { 0 };
+		siginfo_t info = {0};
 
 		assert_int_equal(loaded_semaphores(&other), 0);
 		usleep(20000);
@@ -178,7 +182,8 @@ static void a_killed_collector_leaves_nothing(void **state)
 	loaded_start(&load, "loops=3 messages=0 rest=500");
 	loaded_say(&load, "go");
 	for (int i = 0; i < 6; i++) {
-		program_start(&tool, "$A hist -v --mode trace %s -p %d", i % 2 ? "--perf-events" : "", load.pid);
+		program_start(&tool, "$A hist -v --mode trace %s -p %d",
+			i % 2 ? "--perf-events" : "", load.pid);
 		program_expect(&tool, tool.err, ATTACHED);
 		assert_true(loaded_semaphores(&load) >= 4);
 		assert_true(loaded_traps(&load) >= 4);
@@ -219,7 +224,8 @@ static void assert_final_output(const char *json)
 /* By itself, or by force; each command gives what it saw, and its exit code is 0. */
 static void the_end_of_the_target_ends_the_run(void **state)
 {
-	static const char *const lines[] = { "hist -v -j", "hist -v", "-v", "hist -v -j --perf-events" };
+	static const char *const lines[] = {
+		"hist -v -j", "hist -v", "-v", "hist -v -j --perf-events"};
 	char *before = kernel_objects();
 
 	(void)state;
@@ -257,7 +263,8 @@ static void a_target_that_executes_itself_is_followed(void **state)
 		struct collected c;
 
 		loaded_start(&load, "loops=1 messages=1009");
-		program_start(&tool, "$A hist -v -j --mode trace %s -p %d", perf ? "--perf-events" : "", load.pid);
+		program_start(&tool, "$A hist -v -j --mode trace %s -p %d",
+			perf ? "--perf-events" : "", load.pid);
 		program_expect(&tool, tool.err, ATTACHED);
 		loaded_say(&load, "go");
 		loaded_expect(&load, "done");
@@ -288,7 +295,8 @@ static void a_target_that_forks_is_still_the_one(void **state)
 		int child, rc;
 
 		loaded_start(&load, "loops=3 messages=10007");
-		program_start(&tool, "$A hist -v -j --mode trace %s -p %d", perf ? "--perf-events" : "", load.pid);
+		program_start(&tool, "$A hist -v -j --mode trace %s -p %d",
+			perf ? "--perf-events" : "", load.pid);
 		program_expect(&tool, tool.err, ATTACHED);
 		loaded_say(&load, "fork");
 		assert_int_equal(sscanf(loaded_expect(&load, "forked"), "%d %d", &child, &rc), 2);
@@ -317,7 +325,7 @@ static void everything_that_attaches(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest not_here[] = { cmocka_unit_test(everything_that_attaches) };
+	const struct CMUnitTest not_here[] = {cmocka_unit_test(everything_that_attaches)};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_hundred_attaches_leave_nothing),
 		cmocka_unit_test(a_killed_collector_leaves_nothing),

@@ -11,10 +11,10 @@
  *
  * So for each quantile the bucket in which the tool's value lies must be the one of the program's
  * value of the same rank, or the exponential bucket next to it. One thing more is seen by the tool
- * alone: a trap leaves caches and predictors cold, so that the way into the first handler behind it,
- * one of sixteen, takes some 300 ns longer. That is a sixth of a handler of 2 us, and shows in its
- * 99th percentile; SHADOW_NS allows for it. And where the machine is busy, a message may lose its
- * processor between the two kinds of reads; one in TORN may.
+ * alone: a trap leaves caches and predictors cold, so that the way into the first handler behind
+ * it, one of sixteen, takes some 300 ns longer. That is a sixth of a handler of 2 us, and shows in
+ * its 99th percentile; SHADOW_NS allows for it. And where the machine is busy, a message may lose
+ * its processor between the two kinds of reads; one in TORN may.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -33,12 +33,12 @@
 #include "tests/program.h"
 
 #define ATTACHED  "observing process"
-#define WAIT      "\"actor_mailbox_wait_seconds\""
-#define HANDLER   "\"actor_message_handler_seconds\""
-#define DELAY     "\"actor_dispatcher_queue_delay_seconds\""
+#define WAIT	  "\"actor_mailbox_wait_seconds\""
+#define HANDLER	  "\"actor_message_handler_seconds\""
+#define DELAY	  "\"actor_dispatcher_queue_delay_seconds\""
 #define SHADOW_NS 500
-#define TORN      250
-#define EIGHTH    1.0905077326652577 /* 2^(1/8) */
+#define TORN	  250
+#define EIGHTH	  1.0905077326652577 /* 2^(1/8) */
 
 static struct program tool;
 static struct loaded load;
@@ -73,8 +73,8 @@ static void quantile_agrees(const char *what, const struct collected_histogram *
 	double from = bucket ? (double)bounds_ns[bucket - 1] : 0;
 	double to = (double)bounds_ns[bucket];
 
-	print_message("#   %s p%g: program %.3f us, actorprobe %.3f us\n", what, q * 100, value / 1e3,
-		reported * 1e6);
+	print_message("#   %s p%g: program %.3f us, actorprobe %.3f us\n", what, q * 100,
+		value / 1e3, reported * 1e6);
 	assert_true(bucket < BOUNDS_COUNT);
 	assert_true(high > (from - SHADOW_NS) / EIGHTH);
 	assert_true(low <= to * EIGHTH);
@@ -103,8 +103,8 @@ static void delays_agree(void)
 	histogram_agrees("delay", DELAY, own);
 }
 
-static void observe(const char *format, const char *dispatcher, unsigned int messages,
-	unsigned int spin_ns)
+static void observe(
+	const char *format, const char *dispatcher, unsigned int messages, unsigned int spin_ns)
 {
 	char arguments[128];
 
@@ -126,7 +126,7 @@ static void a_backlog_is_timed_as_the_program_does(void **state)
 {
 	static const struct {
 		unsigned int messages, spin_ns;
-	} rows[] = { { 20011, 2000 }, { 4001, 50000 }, { 499, 1000000 }, { 101, 20000000 } };
+	} rows[] = {{20011, 2000}, {4001, 50000}, {499, 1000000}, {101, 20000000}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -147,7 +147,7 @@ static void a_backlog_is_timed_as_the_program_does(void **state)
  * `enqueue`; both clocks see it. */
 static void a_ring_is_timed_as_the_program_does(void **state)
 {
-	static const unsigned int spins[] = { 2000, 50000 };
+	static const unsigned int spins[] = {2000, 50000};
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
@@ -162,8 +162,8 @@ static void a_ring_is_timed_as_the_program_does(void **state)
 /* One unit of 20 ms in front of ten others. */
 static void a_blocked_dispatcher_delays_the_others(void **state)
 {
-	static const char *const dispatchers[] = { "hybrid", "microtask", "immediate", "throughput",
-		"custom" };
+	static const char *const dispatchers[] = {
+		"hybrid", "microtask", "immediate", "throughput", "custom"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(dispatchers) / sizeof(dispatchers[0]); i++) {
@@ -186,7 +186,7 @@ static void everything_that_attaches(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest without_root[] = { cmocka_unit_test(everything_that_attaches) };
+	const struct CMUnitTest without_root[] = {cmocka_unit_test(everything_that_attaches)};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_backlog_is_timed_as_the_program_does),
 		cmocka_unit_test(a_ring_is_timed_as_the_program_does),

@@ -14,7 +14,7 @@
 #include "tests/program.h"
 
 #define MESSAGES 10007
-#define MORE     7 /* outcome of a turn that goes on: its batch ends with a message's record */
+#define MORE	 7 /* outcome of a turn that goes on: its batch ends with a message's record */
 
 static struct program tool, page, witness;
 
@@ -51,7 +51,8 @@ static void witness_start(struct loaded *load)
 		"bpftrace -p %d -e '"
 		"usdt:%s:actor:enqueue { @mail = count(); } "
 		"usdt:%s:actor:turn_end /arg4 == %d/ { @messages = sum(arg3 - 1); } "
-		"usdt:%s:actor:turn_end /arg4 != %d/ { @messages = sum(arg3 - 2); @turns = count(); } "
+		"usdt:%s:actor:turn_end /arg4 != %d/ { @messages = sum(arg3 - 2); @turns = "
+		"count(); } "
 		"usdt:%s:actor:dispatcher_yield { @yields = count(); @units = sum(arg2); }'",
 		load->pid, path, path, MORE, path, MORE, path);
 	program_expect(&witness, witness.out, "Attaching");
@@ -63,7 +64,8 @@ static void witness_start(struct loaded *load)
 
 static void tool_start(struct loaded *load, const char *way)
 {
-	program_start(&tool, "$A export --mode trace %s -p %d --listen 127.0.0.1:0", way, load->pid);
+	program_start(
+		&tool, "$A export --mode trace %s -p %d --listen 127.0.0.1:0", way, load->pid);
 	program_expect(&tool, tool.err, "/metrics\n");
 }
 
@@ -78,8 +80,8 @@ static void read_page(void)
 
 static void program_and_tool_and_bpftrace_agree(void **state)
 {
-	static const char *const dispatchers[] = { "hybrid", "throughput" };
-	static const char *const ways[] = { "", "--perf-events" };
+	static const char *const dispatchers[] = {"hybrid", "throughput"};
+	static const char *const ways[] = {"", "--perf-events"};
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
@@ -92,14 +94,15 @@ static void program_and_tool_and_bpftrace_agree(void **state)
 		witness_start(&load);
 		tool_start(&load, ways[i]);
 		loaded_say(&load, "go");
-		assert_int_equal(sscanf(loaded_expect(&load, "done"), "%lu %lu", &handled, &turns), 2);
+		assert_int_equal(
+			sscanf(loaded_expect(&load, "done"), "%lu %lu", &handled, &turns), 2);
 		read_page();
 		kill(witness.pid, SIGINT);
 		program_wait(&witness);
 		kill(tool.pid, SIGTERM);
 		program_wait(&tool);
-		print_message("# %lu messages, %lu turns, %lu yields\n", seen("messages"), seen("turns"),
-			seen("yields"));
+		print_message("# %lu messages, %lu turns, %lu yields\n", seen("messages"),
+			seen("turns"), seen("yields"));
 
 		assert_int_equal(handled, MESSAGES);
 		assert_int_equal(seen("mail"), MESSAGES);
@@ -125,8 +128,8 @@ static void not_here(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest without[] = { cmocka_unit_test(not_here) };
-	const struct CMUnitTest tests[] = { cmocka_unit_test(program_and_tool_and_bpftrace_agree) };
+	const struct CMUnitTest without[] = {cmocka_unit_test(not_here)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(program_and_tool_and_bpftrace_agree)};
 
 	if (geteuid() != 0 || system("command -v bpftrace >/dev/null") != 0)
 		return cmocka_run_group_tests(without, NULL, NULL);
