@@ -83,6 +83,8 @@ static void on_prepare(struct actor__loop *loop)
 		}
 		actor__spin_sleep(&loop->spin, uv_hrtime());
 	}
+	if (ACTOR__UNLIKELY(actor__pool_grown(&loop->pool)))
+		actor__pool_trim(&loop->pool);
 	atomic_store_explicit(&loop->sleeping, 1, memory_order_relaxed);
 	actor__fence();
 	if (!actor__receive_waiting(loop))

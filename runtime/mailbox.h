@@ -47,7 +47,7 @@ struct actor__envelope {
 
 _Static_assert(sizeof(struct actor__envelope) == 64, "an envelope fills one cache line");
 
-#define ACTOR__CHUNK_BYTES 1024u /* size and alignment: a place at a chunk's end is a multiple */
+/* A chunk's size is its alignment, so that a place behind its last one is a multiple of it. */
 #define ACTOR__CHUNK_SLOTS (ACTOR__CHUNK_BYTES / 64 - 1)
 
 struct actor__chunk {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of one loop: equal blocks are recycled through free lists, nothing is given back before
- * the loop ends. Cost: a few instructions per take and give. Used by the loop's thread only. */
+/* Memory of one loop: equal blocks are recycled through free lists. Mailbox chunks lie in slabs of
+ * their own, which are given back when a loop has nothing to do; all others stay until the loop
+ * ends. Cost: a few instructions per take and give. Used by the loop's thread only. */
 #ifndef ACTOR_MEMORY_H
 #define ACTOR_MEMORY_H
 
@@ -27,13 +28,29 @@ struct actor__block {
 
 struct actor__pool {
 	struct actor__block *free[ACTOR__POOL_CLASSES];
-	struct actor__block *slabs; /* all slabs, freed at the end */
+	struct actor__block *slabs; /* of all blocks but chunks; freed at the end */
 	uintptr_t at;               /* the newest slab's rest */
 	uintptr_t end;
+	struct actor__chunk_slab *chunk_slabs;
+	size_t chunk_slab_count;
+	size_t chunk_slab_kept; /* of them after the last trim */
 };
+
+#define ACTOR__CHUNK_BYTES 1024u /* size and alignment of a mailbox chunk */
+#define ACTOR__SLAB_BYTES  65536u
+#define ACTOR__SLABS_FREE  16u /* entirely free chunk slabs that a trim leaves: 1 MiB */
 
 void *actor__pool_grow(struct actor__pool *pool, size_t bytes);
 void actor__pool_fini(struct actor__pool *pool);
+
+/* Gives chunk slabs that are entirely free back to the heap, but a few. */
+void actor__pool_trim(struct actor__pool *pool);
+
+/* Is a trim worth its walk over the free chunks? */
+static inline int actor__pool_grown(const struct actor__pool *pool)
+{
+	return pool->chunk_slab_count > pool->chunk_slab_kept + ACTOR__SLABS_FREE;
+}
 
 static inline size_t actor__pool_class(size_t bytes)
 {
