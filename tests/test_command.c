@@ -59,7 +59,7 @@ static void hist_ends_at_a_signal_with_everything(void **state)
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 	for (size_t i = 0; i < 3; i++) {
-		program_start(&r, "$A hist -v -p %d -j", fake.pid);
+		program_start(&r, "$A hist --mode trace -v -p %d -j", fake.pid);
 		program_expect(&r, r.err, ATTACHED);
 		work(101);
 		kill(r.pid, signals[i]);
@@ -75,7 +75,7 @@ static void hist_ends_at_a_signal_with_everything(void **state)
 
 static void intervals_add_up(void **state)
 {
-	program_start(&r, "$A hist -v -p %d -j 0.2", fake.pid);
+	program_start(&r, "$A hist --mode trace -v -p %d -j 0.2", fake.pid);
 	program_expect(&r, r.err, ATTACHED);
 	for (unsigned int i = 0; i < 13; i++) {
 		work(11);
@@ -119,7 +119,7 @@ static void a_target_that_ends_gives_its_last_state(void **state)
 		char wanted[64];
 
 		fake_start(&other, "monotonic");
-		program_start(&r, "$A %s -p %d 30", lines[i], other.pid);
+		program_start(&r, "$A %s --mode trace -p %d 30", lines[i], other.pid);
 		program_expect(&r, r.err, ATTACHED);
 		fake_tell(&other, "message 1 1 3300 50000 1 0");
 		fake_tell(&other, "end 0 1");
@@ -150,7 +150,7 @@ static void a_reader_that_leaves_ends_the_run(void **state)
 
 static void live_view_prints_plain_blocks_where_there_is_no_terminal(void **state)
 {
-	program_start(&r, "$A -v -p %d 0.3 3", fake.pid);
+	program_start(&r, "$A -v --mode trace -p %d 0.3 3", fake.pid);
 	program_expect(&r, r.err, ATTACHED);
 	work(211);
 	program_wait(&r);
@@ -175,7 +175,7 @@ static void live_view_repaints_a_terminal_and_leaves_it_as_it_was(void **state)
 
 static void actors_are_told_apart_on_request(void **state)
 {
-	program_start(&r, "$A hist -v -p %d -j --by actor", fake.pid);
+	program_start(&r, "$A hist --mode trace -v -p %d -j --by actor", fake.pid);
 	program_expect(&r, r.err, ATTACHED);
 	work(5);
 	kill(r.pid, SIGINT);
@@ -187,7 +187,7 @@ static void actors_are_told_apart_on_request(void **state)
 static void a_turn_that_stays_open_is_shown(void **state)
 {
 	fake_tell(&fake, "open 1");
-	program_run(&r, "$A -p %d 0.2 2", fake.pid);
+	program_run(&r, "$A --mode trace -p %d 0.2 2", fake.pid);
 	fake_tell(&fake, "open 0");
 	assert_int_equal(r.exit, 0);
 	assert_non_null(strstr(r.out, " ms  /user/boss"));
@@ -213,7 +213,7 @@ static void list_shows_the_target(void **state)
 
 static void perf_events_count_the_same(void **state)
 {
-	program_start(&r, "$A hist -v --perf-events -p %d -j", fake.pid);
+	program_start(&r, "$A hist --mode trace -v --perf-events -p %d -j", fake.pid);
 	program_expect(&r, r.err, ATTACHED);
 	work(53);
 	kill(r.pid, SIGINT);
@@ -230,7 +230,7 @@ static void export_serves_until_it_is_told_to_end(void **state)
 	char url[128];
 
 	fake_start(&other, "monotonic");
-	program_start(&r, "$A export -p %d --listen 127.0.0.1:0", other.pid);
+	program_start(&r, "$A export --mode trace -p %d --listen 127.0.0.1:0", other.pid);
 	program_expect(&r, r.err, "/metrics\n");
 	assert_int_equal(sscanf(strstr(r.err, "http://"), "%127s", url), 1);
 	fake_tell(&other, "message 1 1 3300 50000 1 0");
