@@ -85,10 +85,10 @@ static inline void count_add(struct count_buckets *h, uint64_t value, uint64_t w
 
 /* The series with this key; NULL when memory is gone. */
 static inline void *series_of(
-	struct stream *s, struct table *table, const struct series_key *key, uint64_t weight)
+	struct stream *s, struct table *table, uint64_t actor, uint64_t ids, uint64_t weight)
 {
 	bool overflowed;
-	void *value = table_find(table, key, &overflowed);
+	void *value = table_find(table, actor, ids, &overflowed);
 
 	if (overflowed)
 		s->total.overflow += weight;
@@ -98,22 +98,21 @@ static inline void *series_of(
 static inline void counter_add(
 	struct table *table, uint64_t a, uint32_t b, uint32_t c, uint64_t weight)
 {
-	struct series_key key = {a, b, c};
 	bool overflowed;
-	uint64_t *value = table_find(table, &key, &overflowed);
+	uint64_t *value = table_find(table, a, table_ids(b, c), &overflowed);
 
 	if (value)
 		*value += weight;
 }
 
-static inline struct series_key key_of(
-	const struct stream *s, uint64_t meta, uint64_t slot, uint64_t generation)
+static inline uint64_t actor_of(const struct stream *s, uint64_t slot, uint64_t generation)
 {
-	return (struct series_key){
-		.actor = s->by_actor ? slot << 32 | (generation & 0xffff) : 0,
-		.dispatcher = actor_abi_meta_dispatcher(meta),
-		.class_id = actor_abi_meta_class(meta),
-	};
+	return s->by_actor ? slot << 32 | (generation & 0xffff) : 0;
+}
+
+static inline uint64_t ids_of(uint64_t meta)
+{
+	return table_ids(actor_abi_meta_dispatcher(meta), actor_abi_meta_class(meta));
 }
 
 /* ---- who sends to whom ---- */
@@ -144,12 +143,12 @@ static inline void flow_add(struct stream *s, uint64_t who, uint32_t class_id, u
 static inline void message_add(struct stream *s, const struct actor_abi_record *r, uint64_t weight)
 {
 	uint32_t flags = actor_abi_meta_flags(r->meta);
-	struct series_key key = key_of(s, r->meta, r->who >> 32, actor_abi_high16(r->second));
-	struct mail_series *series = series_of(s, &s->mails, &key, weight);
+	struct mail_series *series = series_of(s, &s->mails,
+		actor_of(s, r->who >> 32, actor_abi_high16(r->second)), ids_of(r->meta), weight);
 	uint64_t wait, run;
 
 	s->total.messages += weight;
-	flow_add(s, r->who, key.class_id, weight);
+	flow_add(s, r->who, actor_abi_meta_class(r->meta), weight);
 	if (series)
 		series->delivered += weight;
 	if (flags & ACTOR_ABI_UNSTAMPED) {
@@ -175,8 +174,8 @@ static inline void message_add(struct stream *s, const struct actor_abi_record *
 static void delay_add(
 	struct stream *s, const struct actor_abi_record *r, uint32_t flags, uint64_t weight)
 {
-	struct series_key key = {.dispatcher = actor_abi_meta_dispatcher(r->meta)};
-	struct delay_series *series = series_of(s, &s->delays, &key, weight);
+	struct delay_series *series =
+		series_of(s, &s->delays, 0, actor_abi_meta_dispatcher(r->meta), weight);
 	uint64_t delay = interval_ns(s, r->first, flags & ACTOR_ABI_FIRST_BACK, weight);
 
 	if (!series || delay == BACK_TOO_FAR)
@@ -188,11 +187,11 @@ static void delay_add(
 static void turn_add(struct stream *s, const struct actor_abi_record *r, uint64_t weight)
 {
 	uint32_t flags = actor_abi_meta_flags(r->meta);
-	struct series_key key = key_of(s, r->meta, r->who >> 32, r->who);
-	struct turn_series *series = series_of(s, &s->turns, &key, weight);
+	struct turn_series *series = series_of(
+		s, &s->turns, actor_of(s, r->who >> 32, r->who), ids_of(r->meta), weight);
 	uint64_t run = interval_ns(s, r->second, flags & ACTOR_ABI_SECOND_BACK, weight);
 
-	sender_learn(s, r->who, key.class_id);
+	sender_learn(s, r->who, actor_abi_meta_class(r->meta));
 	if (!series || run == BACK_TOO_FAR) {
 		s->total.turns_lost += weight;
 		return;
@@ -205,8 +204,7 @@ static void turn_add(struct stream *s, const struct actor_abi_record *r, uint64_
 
 static void loop_add(struct stream *s, const struct actor_abi_record *r, uint64_t weight)
 {
-	struct series_key key = {.dispatcher = (uint32_t)r->who & 0xffff};
-	struct gap_series *series = series_of(s, &s->gaps, &key, weight);
+	struct gap_series *series = series_of(s, &s->gaps, 0, r->who & 0xffff, weight);
 
 	if (series)
 		time_add(&series->gap, to_ns(s, actor_abi_low48(r->first)), weight);

@@ -20,13 +20,13 @@ void table_fini(struct table *t)
 	*t = (struct table){0};
 }
 
-static struct table_slot *slot_of(struct table_slot *slots, size_t size, const struct series_key *key)
+static struct table_slot *slot_of(
+	struct table_slot *slots, size_t size, uint64_t actor, uint64_t ids)
 {
-	uint64_t ids = (uint64_t)key->dispatcher << 32 | key->class_id;
-	uint64_t hash = (ids * 0x9e3779b97f4a7c15u ^ key->actor) * 0xff51afd7ed558ccdu;
+	uint64_t hash = (ids * 0x9e3779b97f4a7c15u ^ actor) * 0xff51afd7ed558ccdu;
 	size_t at = (size_t)(hash >> 32) & (size - 1);
 
-	while (slots[at].value && !table_same(&slots[at].key, key))
+	while (slots[at].value && (slots[at].ids != ids || slots[at].actor != actor))
 		at = (at + 1) & (size - 1);
 	return &slots[at];
 }
@@ -40,7 +40,7 @@ static bool grow(struct table *t)
 		return false;
 	for (size_t i = 0; i < t->size; i++)
 		if (t->slots[i].value)
-			*slot_of(slots, size, &t->slots[i].key) = t->slots[i];
+			*slot_of(slots, size, t->slots[i].actor, t->slots[i].ids) = t->slots[i];
 	free(t->slots);
 	t->slots = slots;
 	t->size = size;
@@ -55,23 +55,24 @@ static void *overflow(struct table *t, bool *overflowed)
 	return t->overflow;
 }
 
-void *table_search(struct table *t, const struct series_key *key, bool *overflowed)
+void *table_search(struct table *t, uint64_t actor, uint64_t ids, bool *overflowed)
 {
-	struct table_slot *slot = t->size ? slot_of(t->slots, t->size, key) : NULL;
+	struct table_slot *slot = t->size ? slot_of(t->slots, t->size, actor, ids) : NULL;
 
 	if (!slot || !slot->value) {
 		if (t->count >= t->most)
 			return overflow(t, overflowed);
 		if (2 * (t->count + 1) > t->size && !grow(t))
 			return overflow(t, overflowed);
-		slot = slot_of(t->slots, t->size, key);
+		slot = slot_of(t->slots, t->size, actor, ids);
 		slot->value = calloc(1, t->value_bytes);
 		if (!slot->value)
 			return overflow(t, overflowed);
-		slot->key = *key;
+		slot->actor = actor;
+		slot->ids = ids;
 		t->count++;
 	}
-	t->last = *slot;
+	*table_recent(t, actor, ids) = *slot;
 	return slot->value;
 }
 
@@ -81,9 +82,13 @@ void table_walk(const struct table *t,
 {
 	static const struct series_key rest = {0, MAPS_OVERFLOW, MAPS_OVERFLOW};
 
-	for (size_t i = 0; i < t->size; i++)
+	for (size_t i = 0; i < t->size; i++) {
+		const struct series_key key = {t->slots[i].actor, (uint32_t)t->slots[i].ids,
+			(uint32_t)(t->slots[i].ids >> 32)};
+
 		if (t->slots[i].value)
-			visit(context, &t->slots[i].key, t->slots[i].value);
+			visit(context, &key, t->slots[i].value);
+	}
 	if (t->overflow)
 		visit(context, &rest, t->overflow);
 }

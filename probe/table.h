@@ -10,8 +10,11 @@
 
 #include "bpf/maps.h"
 
+#define TABLE_RECENT 16 /* a power of two */
+
 struct table_slot {
-	struct series_key key;
+	uint64_t actor;
+	uint64_t ids;
 	void *value; /* NULL = free */
 };
 
@@ -21,7 +24,7 @@ struct table {
 	size_t count;
 	size_t most;
 	size_t value_bytes;
-	struct table_slot last; /* found last time */
+	struct table_slot recent[TABLE_RECENT]; /* found lately, by a few bits of the ids */
 	void *overflow;
 };
 
@@ -30,21 +33,30 @@ void table_init(struct table *t, size_t most, size_t value_bytes);
 void table_fini(struct table *t);
 
 /* As table_find(), by searching. */
-void *table_search(struct table *t, const struct series_key *key, bool *overflowed);
+void *table_search(struct table *t, uint64_t actor, uint64_t ids, bool *overflowed);
 
-static inline bool table_same(const struct series_key *a, const struct series_key *b)
+/* Dispatcher and class of a series_key as one word. Keys stay in registers on the way here: one
+ * that is put together in memory, and read as a whole, costs more than all the rest. */
+static inline uint64_t table_ids(uint32_t dispatcher, uint32_t class_id)
 {
-	return a->dispatcher == b->dispatcher && a->class_id == b->class_id && a->actor == b->actor;
+	return (uint64_t)class_id << 32 | dispatcher;
+}
+
+static inline struct table_slot *table_recent(struct table *t, uint64_t actor, uint64_t ids)
+{
+	return &t->recent[(ids ^ ids >> 30 ^ actor >> 32) & (TABLE_RECENT - 1)];
 }
 
 /* The value of a key, else that of the overflow series with *overflowed set, else NULL when memory
  * is gone. */
-static inline void *table_find(struct table *t, const struct series_key *key, bool *overflowed)
+static inline void *table_find(struct table *t, uint64_t actor, uint64_t ids, bool *overflowed)
 {
+	const struct table_slot *recent = table_recent(t, actor, ids);
+
 	*overflowed = false;
-	if (t->last.value && table_same(&t->last.key, key))
-		return t->last.value;
-	return table_search(t, key, overflowed);
+	if (recent->value && recent->ids == ids && recent->actor == actor)
+		return recent->value;
+	return table_search(t, actor, ids, overflowed);
 }
 
 /* Calls `visit` for each series, the overflow series with the key that BPF gives it. */
