@@ -175,10 +175,10 @@ int actor__loop_open(struct actor_system *system, uint32_t index, uv_loop_t *uv)
 	loop->index = index;
 	loop->owned = uv == NULL;
 	loop->ctx.loop = loop;
-	loop->slots = actor__slots_open();
-	if (!loop->slots) {
+	rc = actor__slots_open(&loop->slots);
+	if (rc) {
 		actor__heap_free(loop);
-		return ACTOR_ELIMIT;
+		return rc;
 	}
 	loop->segments = loop->slots->segments;
 	system->loops[index] = loop;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Loop numbers and actor tables. A free entry has generation 0, its last generation in `parent`
- * and the next free index in `cell`. */
+/* Loop numbers and actor tables. A free entry has generation 0, its last generation in `parent`,
+ * the next free index in `name` and no cell: a made-up ref of generation 0 finds nobody. */
 #include "slots.h"
 
 #include "root.h"
+
+#include <errno.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct actor__slots *all[ACTOR_ABI_LOOPS];
@@ -25,9 +27,10 @@ static struct actor__slots *slots_new(uint32_t loop)
 	return slots;
 }
 
-struct actor__slots *actor__slots_open(void)
+int actor__slots_open(struct actor__slots **out)
 {
 	struct actor__slots *slots = NULL;
+	int rc = ACTOR_ELIMIT;
 
 	pthread_mutex_lock(&lock);
 	for (uint32_t loop = 1; loop < ACTOR_ABI_LOOPS && !slots; loop++) {
@@ -36,14 +39,16 @@ struct actor__slots *actor__slots_open(void)
 		if (!all[loop])
 			all[loop] = slots_new(loop);
 		slots = all[loop];
-		if (!slots)
+		rc = slots ? 0 : -ENOMEM;
+		if (rc)
 			break;
 		slots->in_use = true;
 		__atomic_store_n(&actor_root.loops[loop], (uint64_t)(uintptr_t)&slots->abi,
 			__ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&lock);
-	return slots;
+	*out = slots;
+	return rc;
 }
 
 void actor__slots_close(struct actor__slots *slots)
@@ -94,24 +99,25 @@ static bool segments_ensure(struct actor__slots *slots, uint32_t index)
 	return ok;
 }
 
-/* Reserves a slot that was never used; its index or NO_SLOT. */
-static uint32_t reserve_fresh(struct actor__slots *slots)
+/* Reserves a slot that was never used. */
+static int reserve_fresh(struct actor__slots *slots, uint32_t *out)
 {
 	uint32_t index = atomic_load_explicit(&slots->next, memory_order_relaxed);
 	uint32_t count;
 
 	do {
 		if (index >= ACTOR__TABLE_SEGMENT * ACTOR__TABLE_SEGMENTS)
-			return ACTOR__NO_SLOT;
+			return ACTOR_ELIMIT;
 		if (!segments_ensure(slots, index))
-			return ACTOR__NO_SLOT;
+			return -ENOMEM;
 	} while (!atomic_compare_exchange_weak(&slots->next, &index, index + 1));
 	count = __atomic_load_n(&slots->abi.actors.count, __ATOMIC_RELAXED);
 	while (count < index + 1 &&
 		!__atomic_compare_exchange_n(&slots->abi.actors.count, &count, index + 1, true,
 			__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		;
-	return index;
+	*out = index;
+	return 0;
 }
 
 static uint32_t reserve_freed(struct actor__slots *slots, uint32_t *list)
@@ -119,13 +125,14 @@ static uint32_t reserve_freed(struct actor__slots *slots, uint32_t *list)
 	uint32_t index = *list;
 
 	if (index != ACTOR__NO_SLOT)
-		*list = (uint32_t)entry_at(slots, index)->cell;
+		*list = (uint32_t)__atomic_load_n(&entry_at(slots, index)->name, __ATOMIC_RELAXED);
 	return index;
 }
 
-actor_ref actor__slot_reserve(struct actor__slots *slots, bool outside)
+int actor__slot_reserve(struct actor__slots *slots, bool outside, actor_ref *ref)
 {
 	uint32_t index;
+	int rc = 0;
 
 	if (outside) {
 		pthread_mutex_lock(&slots->lock);
@@ -135,11 +142,12 @@ actor_ref actor__slot_reserve(struct actor__slots *slots, bool outside)
 		index = reserve_freed(slots, &slots->free_here);
 	}
 	if (index == ACTOR__NO_SLOT)
-		index = reserve_fresh(slots);
-	if (index == ACTOR__NO_SLOT)
-		return 0;
-	return (uint64_t)slots->abi.loop << 56 | (uint64_t)index << 32 |
+		rc = reserve_fresh(slots, &index);
+	if (rc)
+		return rc;
+	*ref = (uint64_t)slots->abi.loop << 56 | (uint64_t)index << 32 |
 	       (uint32_t)(entry_at(slots, index)->parent + 1);
+	return 0;
 }
 
 void actor__slot_publish(
@@ -161,10 +169,10 @@ static void free_into(uint32_t *list, actor_ref ref, struct actor_abi_actor *ent
 {
 	__atomic_store_n(&entry->generation, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&entry->parent, actor_abi_ref_generation(ref), __ATOMIC_RELAXED);
-	__atomic_store_n(&entry->name, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&entry->name, *list, __ATOMIC_RELAXED);
+	entry->cell = 0;
 	if (actor_abi_ref_generation(ref) == UINT32_MAX)
 		return; /* retired */
-	entry->cell = *list;
 	*list = actor_abi_ref_index(ref);
 }
 
@@ -189,7 +197,8 @@ struct actor_abi_actor *actor__slot_entry(struct actor__slots *slots, actor_ref 
 	if (index >= __atomic_load_n(&slots->abi.actors.count, __ATOMIC_ACQUIRE))
 		return NULL;
 	entry = entry_at(slots, index);
-	if (__atomic_load_n(&entry->generation, __ATOMIC_ACQUIRE) != actor_abi_ref_generation(ref))
+	if (!actor_abi_ref_generation(ref) ||
+		__atomic_load_n(&entry->generation, __ATOMIC_ACQUIRE) != actor_abi_ref_generation(ref))
 		return NULL;
 	return entry;
 }

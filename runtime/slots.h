@@ -19,13 +19,13 @@ struct actor__slots {
 	bool in_use;
 };
 
-/* A loop number that no open system uses. NULL: none left, or no memory. Any thread. */
-struct actor__slots *actor__slots_open(void);
+/* A loop number that no open system uses. 0, ACTOR_ELIMIT, -ENOMEM. Any thread. */
+int actor__slots_open(struct actor__slots **out);
 void actor__slots_close(struct actor__slots *slots);
 
-/* Reserves a slot; `outside`: the caller is not the loop's thread. Returns the ref it will have,
- * 0 = no room. */
-actor_ref actor__slot_reserve(struct actor__slots *slots, bool outside);
+/* Reserves a slot; `outside`: the caller is not the loop's thread. *ref is what it will have.
+ * 0, ACTOR_ELIMIT, -ENOMEM. */
+int actor__slot_reserve(struct actor__slots *slots, bool outside, actor_ref *ref);
 
 /* Makes a reserved slot findable, with everything an observer may read. */
 void actor__slot_publish(

@@ -84,11 +84,11 @@ static int cell_make(const struct request *r, bool outside, struct actor__cell *
 	size_t bytes = actor__cell_bytes(r->cls);
 	struct actor__loop *loop = r->loop;
 	struct actor__cell *cell;
-	actor_ref ref = actor__slot_reserve(loop->slots, outside);
-	int rc;
+	actor_ref ref;
+	int rc = actor__slot_reserve(loop->slots, outside, &ref);
 
-	if (!ref)
-		return ACTOR_ELIMIT;
+	if (rc)
+		return rc;
 	cell = outside ? actor__heap_alloc(bytes) : actor__pool_take(&loop->pool, bytes);
 	if (!cell) {
 		actor__slot_free(loop->slots, ref, outside);
