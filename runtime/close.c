@@ -222,7 +222,8 @@ static void on_thread_ended(struct actor__loop *loop)
 
 		/* The first loop frees this one only after it has joined this thread. */
 		atomic_store(&loop->exited, 1);
-		actor__handles_signal(first);
+		if (!system->failed) /* else it has no handles, and nobody waits for it there */
+			actor__handles_signal(first);
 		return;
 	}
 	if (!system->failed)
