@@ -9,6 +9,14 @@
  *   raw META WHO FIRST SECOND                  adds any record
  *   end OUTCOME [CLASS]                        fires turn_end with mark and batch
  *   hand ADDRESS COUNT OUTCOME                 fires turn_end with any arguments
+ *   over                                       fires ledger with the batch, without its mark
+ *   fill N CLASS                               the same with N messages of 1 us, 1 us
+ *   gap N                                      leaves out N sequence numbers
+ *   header FIELD VALUE                         0 major, 1 loop, 2 count of the next hand-overs are
+ *                                              wrong by VALUE
+ *   fire ADDRESS BYTES LOOP MESSAGES           fires ledger with any arguments
+ *   unmap N                                    a hand-over of 7 messages and 4 others whose records
+ *                                              (1) or header too (2) lie on a page that is away
  *   skip N                                     delivers N messages that nobody is told of
  *   enqueue CLASS | start DISPATCHER | yield DISPATCHER REASON
  *   actors N                                   a batch of one message by each of N actors
@@ -37,6 +45,11 @@ static struct actor_abi_loop loop;
 static struct actor_abi_record batch[ACTOR_ABI_TURN_RECORDS];
 static uint64_t batch_count = 1, batch_messages, batch_unstamped;
 static char huge_name[5000];
+static struct {
+	struct actor_abi_handover head;
+	struct actor_abi_record records[2000];
+} ledger;
+static uint64_t handovers, wrong[3];
 
 static void name_set(struct actor_abi_table *table, struct actor_abi_name *entries, uint32_t id,
 	const char *text, uint32_t kind)
@@ -130,6 +143,60 @@ static void batch_end(uint64_t outcome, uint64_t class_id)
 	batch_messages = batch_unstamped = 0;
 }
 
+/* Fires a hand-over of what stands behind the header. */
+static void hand_over(struct actor_abi_handover *head, uint64_t records, uint64_t messages)
+{
+	*head = (struct actor_abi_handover){.major = (uint16_t)(ACTOR_ABI_MAJOR + wrong[0]),
+		.minor = ACTOR_ABI_MINOR,
+		.loop = (uint16_t)(LOOP + wrong[1]),
+		.count = records + wrong[2],
+		.sequence = handovers++,
+		.delivered = loop.delivered,
+		.unstamped = loop.unstamped,
+		.ticks = actor__ticks(),
+		.monotonic_ns = actor__monotonic_ns()};
+	loop.delivered += messages;
+	ACTOR__FIRE(ledger, (uint64_t)(uintptr_t)head,
+		sizeof(*head) + records * sizeof(struct actor_abi_record), LOOP, messages);
+}
+
+static void batch_over(void)
+{
+	memcpy(ledger.records, batch + 1, (batch_count - 1) * sizeof(*batch));
+	hand_over(&ledger.head, batch_count - 1, batch_messages);
+	loop.unstamped += batch_unstamped;
+	batch_count = 1;
+	batch_messages = batch_unstamped = 0;
+}
+
+static void fill_over(uint64_t n, uint64_t class_id)
+{
+	for (uint64_t i = 0; i < n; i++)
+		ledger.records[i % 2000] = (struct actor_abi_record){
+			actor_abi_meta(ACTOR_ABI_MESSAGE, 0, 1, class_id, 1),
+			actor_id(2) & ~0xffffffffull, actor_abi_pack(1000, 1),
+			actor_abi_pack(1000, actors[2].generation & 0xffff)};
+	hand_over(&ledger.head, n, n);
+}
+
+/* A header at the end of one page, its records on the next one, which is away. */
+static void page_over(uint64_t away)
+{
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct actor_abi_handover *head = (struct actor_abi_handover *)(page + 4096) - 1;
+
+	*head = (struct actor_abi_handover){.major = ACTOR_ABI_MAJOR,
+		.loop = LOOP,
+		.count = 11,
+		.sequence = handovers++,
+		.delivered = loop.delivered};
+	munmap(page + 4096, 4096);
+	if (away > 1)
+		munmap(page, 4096);
+	loop.delivered += 7;
+	ACTOR__FIRE(ledger, (uint64_t)(uintptr_t)head, sizeof(*head) + 11 * 32, LOOP, 7);
+}
+
 static void many_actors(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
@@ -153,6 +220,18 @@ static int obey(const char *command, const uint64_t *a)
 		batch_end(a[0], a[1]);
 	else if (strcmp(command, "hand") == 0)
 		ACTOR__FIRE(turn_end, actor_id(1), 1, a[0], a[1], a[2], 1);
+	else if (strcmp(command, "over") == 0)
+		batch_over();
+	else if (strcmp(command, "fill") == 0)
+		fill_over(a[0], a[1]);
+	else if (strcmp(command, "gap") == 0)
+		handovers += a[0];
+	else if (strcmp(command, "header") == 0)
+		wrong[a[0] % 3] = a[1];
+	else if (strcmp(command, "fire") == 0)
+		ACTOR__FIRE(ledger, a[0], a[1], a[2], a[3]);
+	else if (strcmp(command, "unmap") == 0)
+		page_over(a[0]);
 	else if (strcmp(command, "skip") == 0)
 		loop.delivered += a[0];
 	else if (strcmp(command, "enqueue") == 0)
@@ -192,7 +271,8 @@ int main(void)
 		if (strcmp(command, "quit") == 0)
 			break;
 		if (strcmp(command, "listened") == 0)
-			printf("%d\n", actor__semaphores.turn_end + actor__semaphores.enqueue +
+			printf("%d\n", actor__semaphores.turn_end + actor__semaphores.ledger +
+					       actor__semaphores.enqueue +
 					       actor__semaphores.turn_start +
 					       actor__semaphores.dispatcher_yield);
 		else
