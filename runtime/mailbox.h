@@ -85,6 +85,7 @@ static inline int actor__mailbox_begin(struct actor__mailbox *box, struct actor_
 	if (__builtin_expect(box->end != NULL || !chunk, 0))
 		return 0;
 	*free = (*free)->next;
+	actor__unpoison(chunk, ACTOR__CHUNK_BYTES);
 	chunk->next = NULL;
 	box->first = box->end = chunk->at;
 	return 1;

@@ -35,6 +35,12 @@ void actor__heap_free(void *block)
 		actor__heap.free(block);
 }
 
+static void slab_free(void *slab)
+{
+	actor__unpoison(slab, ACTOR__SLAB_BYTES);
+	actor__heap_free(slab);
+}
+
 /* In the place of a chunk slab's first chunk; the slab is aligned to its size. */
 struct actor__chunk_slab {
 	struct actor__chunk_slab *next;
@@ -126,7 +132,7 @@ void actor__pool_trim(struct actor__pool *pool)
 			}
 			*place = slab->next;
 			pool->chunk_slab_count--;
-			actor__heap_free(slab);
+			slab_free(slab);
 		}
 	}
 	pool->chunk_slab_kept = pool->chunk_slab_count;
@@ -164,13 +170,13 @@ void actor__pool_fini(struct actor__pool *pool)
 		struct actor__block *slab = pool->slabs;
 
 		pool->slabs = slab->next;
-		actor__heap_free(slab);
+		slab_free(slab);
 	}
 	while (pool->chunk_slabs) {
 		struct actor__chunk_slab *slab = pool->chunk_slabs;
 
 		pool->chunk_slabs = slab->next;
-		actor__heap_free(slab);
+		slab_free(slab);
 	}
 	memset(pool, 0, sizeof(*pool));
 }

@@ -5,7 +5,8 @@
 #ifndef ACTOR_MEMORY_H
 #define ACTOR_MEMORY_H
 
-#include <stddef.h>
+#include "poison.h"
+
 #include <stdint.h>
 
 #define ACTOR__POOL_BYTES   2048u /* largest block; larger ones come from the heap */
@@ -69,6 +70,7 @@ static inline void *actor__pool_take(struct actor__pool *pool, size_t bytes)
 	if (__builtin_expect(!block, 0))
 		return actor__pool_grow(pool, bytes);
 	pool->free[actor__pool_class(bytes)] = block->next;
+	actor__unpoison(block, actor__pool_class(bytes) * 16);
 	return block;
 }
 
@@ -82,6 +84,7 @@ static inline void actor__pool_give(struct actor__pool *pool, void *memory, size
 	}
 	block->next = pool->free[actor__pool_class(bytes)];
 	pool->free[actor__pool_class(bytes)] = block;
+	actor__poison(block + 1, actor__pool_class(bytes) * 16 - sizeof(*block));
 }
 
 #endif
