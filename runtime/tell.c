@@ -173,9 +173,12 @@ INLINE int tell_fast(struct actor_ctx *ctx, actor_ref to, struct actor_type *typ
 	struct actor__loop *loop = ctx->loop;
 	struct actor__envelope *e;
 	struct actor__cell *cell;
+	uint32_t id;
 
 	cell = actor__slot_find(loop, to);
-	if (ACTOR__UNLIKELY(!cell || !type || !type->id || (bytes && !payload)))
+	/* Another thread may be the first to use the type. */
+	id = type ? __atomic_load_n(&type->id, __ATOMIC_ACQUIRE) : 0;
+	if (ACTOR__UNLIKELY(!cell || !id || (bytes && !payload)))
 		return tell_slowly(ctx, to, type, payload, bytes, extra);
 	if (actor__chunk_ends(cell->mailbox.end) &&
 		!actor__mailbox_begin(&cell->mailbox, &loop->pool))
@@ -185,7 +188,7 @@ INLINE int tell_fast(struct actor_ctx *ctx, actor_ref to, struct actor_type *typ
 	e->to = to;
 	e->sender = ctx->cell->self;
 	e->stamp = now;
-	e->head = (uint64_t)type->id << 32 | (uint64_t)bytes << 48 | extra;
+	e->head = (uint64_t)id << 32 | (uint64_t)bytes << 48 | extra;
 	if (ACTOR__LIKELY(bytes == 8))
 		memcpy(e->inlined, payload, 8);
 	else if (bytes)
