@@ -128,8 +128,11 @@ static void on_check(struct actor__loop *loop)
 	work += actor__dispatchers_drain(loop, true);
 	if (loop->dirty)
 		actor__channels_flush(loop);
-	if (actor__probes_records())
+	if (actor__probes_records()) {
 		actor__observe_pass(loop);
+		if (!loop->abi->ready && !uv_loop_alive(loop->uv))
+			actor__observe_leave(loop); /* uv_run() is about to return */
+	}
 	if (work)
 		actor__counter_add(&loop->worked, 1);
 	if (ACTOR__UNLIKELY(atomic_load_explicit(&loop->system->phase, memory_order_relaxed) !=
@@ -256,6 +259,7 @@ void actor__loop_end(struct actor__loop *loop)
 	loop->closed = true;
 	actor__receive_close(loop);
 	actor__dispatchers_close(loop);
+	actor__observe_leave(loop);
 	actor__handles_rest(loop);
 	actor__handles_revive(loop);
 	actor__handles_close(loop);

@@ -334,6 +334,17 @@ void actor__observe_pass(struct actor__loop *loop)
 		hand_over_if_old(loop, actor__ticks());
 }
 
+void actor__observe_leave(struct actor__loop *loop)
+{
+	struct actor__observer *o = &loop->observer;
+
+	if (!ACTOR__LISTENED(ledger) || !o->listening)
+		return;
+	others_flush(loop);
+	if (o->used)
+		hand_over(loop);
+}
+
 void actor__observe_fini(struct actor__loop *loop)
 {
 	loop->abi->ledger = 0;

@@ -53,6 +53,9 @@ void actor__observe_polled(struct actor__loop *loop);
 /* A pass has ended: hands over what is old enough, forgets what nobody wants any more. */
 void actor__observe_pass(struct actor__loop *loop);
 
+/* No pass may follow for long: hands over what there is. Not inside a turn. */
+void actor__observe_leave(struct actor__loop *loop);
+
 /* Frees the ledger. */
 void actor__observe_fini(struct actor__loop *loop);
 
