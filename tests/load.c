@@ -54,7 +54,6 @@ static struct actor_system *system_;
 static struct actor_type token_type = ACTOR_TYPE("token");
 static actor_ref actors[ACTORS];
 static uv_loop_t loop;
-static uv_async_t finish;
 static sem_t go, end, finished;
 static _Atomic bool stopping, again;
 static _Atomic uint64_t tokens_left;
@@ -124,9 +123,7 @@ static const struct actor_dispatcher_ops meter_ops = {
 static void finish_now(void)
 {
 	if (wish.loops > 1)
-		sem_post(&finished);
-	else
-		uv_async_send(&finish);
+		sem_post(&finished); /* a loop of our own just has nothing to do any more */
 }
 
 static void spin_until(uint64_t ns)
@@ -336,11 +333,6 @@ static void share_counts(void)
 		counts = calloc(1, sizeof(*counts));
 }
 
-static void on_finish(uv_async_t *handle)
-{
-	uv_close((uv_handle_t *)handle, NULL);
-}
-
 static void set_up(void)
 {
 	struct actor_system_options options = {.size = sizeof(options), .name = "load"};
@@ -350,7 +342,6 @@ static void set_up(void)
 		options.loops = wish.loops;
 	} else {
 		uv_loop_init(&loop);
-		uv_async_init(&loop, &finish, on_finish);
 		options.loop = &loop;
 	}
 	if (actor_system_open(&system_, &options) < 0)

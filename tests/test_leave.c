@@ -21,6 +21,11 @@
 #define PATIENCE  1000	/* ms until all is as it was */
 #define KERNEL_MS 20000 /* maps are freed in the background */
 
+#define WAYS 4
+
+static const char *const ways[WAYS] = {"--mode trace", "--mode ledger",
+	"--mode trace --perf-events", "--mode ledger --perf-events"};
+
 static struct program tool;
 
 /* ---- what the kernel holds ---- */
@@ -99,7 +104,7 @@ static int worker(pid_t target, int number, int times)
 	for (int i = 0; i < times; i++) {
 		struct collected c;
 
-		program_run(&p, "$A hist -j -d 0.01 --mode trace %s -p %d",
+		program_run(&p, "$A hist -j -d 0.01 --mode %s %s -p %d", i % 2 ? "trace" : "ledger",
 			number == 0 ? "--perf-events" : "", target);
 		c = collected_account(p.out);
 		if (p.exit != 0 || *p.err || c.lost || c.delivered != c.recorded + c.unstamped) {
@@ -181,12 +186,12 @@ static void a_killed_collector_leaves_nothing(void **state)
 	(void)state;
 	loaded_start(&load, "loops=3 messages=0 rest=500");
 	loaded_say(&load, "go");
-	for (int i = 0; i < 6; i++) {
-		program_start(&tool, "$A hist -v --mode trace %s -p %d",
+	for (int i = 0; i < 8; i++) {
+		program_start(&tool, "$A hist -v --mode %s %s -p %d", i < 4 ? "trace" : "ledger",
 			i % 2 ? "--perf-events" : "", load.pid);
 		program_expect(&tool, tool.err, ATTACHED);
-		assert_true(loaded_semaphores(&load) >= 4);
-		assert_true(loaded_traps(&load) >= 4);
+		assert_true(loaded_semaphores(&load) >= (i < 4 ? 4 : 1));
+		assert_true(loaded_traps(&load) >= (i < 4 ? 4 : 1));
 		usleep(20000);
 		kill(tool.pid, SIGKILL);
 		assert_true(loaded_clean_within(&load, PATIENCE));
@@ -224,8 +229,8 @@ static void assert_final_output(const char *json)
 /* By itself, or by force; each command gives what it saw, and its exit code is 0. */
 static void the_end_of_the_target_ends_the_run(void **state)
 {
-	static const char *const lines[] = {
-		"hist -v -j", "hist -v", "-v", "hist -v -j --perf-events"};
+	static const char *const lines[] = {"hist -v -j --mode trace", "hist -v -j", "hist -v",
+		"-v", "hist -v -j --perf-events"};
 	char *before = kernel_objects();
 
 	(void)state;
@@ -258,13 +263,12 @@ static void the_end_of_the_target_ends_the_run(void **state)
 static void a_target_that_executes_itself_is_followed(void **state)
 {
 	(void)state;
-	for (int perf = 0; perf < 2; perf++) {
+	for (size_t w = 0; w < WAYS; w++) {
 		struct loaded load;
 		struct collected c;
 
 		loaded_start(&load, "loops=1 messages=1009");
-		program_start(&tool, "$A hist -v -j --mode trace %s -p %d",
-			perf ? "--perf-events" : "", load.pid);
+		program_start(&tool, "$A hist -v -j %s -p %d", ways[w], load.pid);
 		program_expect(&tool, tool.err, ATTACHED);
 		loaded_say(&load, "go");
 		loaded_expect(&load, "done");
@@ -289,14 +293,13 @@ static void a_target_that_executes_itself_is_followed(void **state)
 static void a_target_that_forks_is_still_the_one(void **state)
 {
 	(void)state;
-	for (int perf = 0; perf < 2; perf++) {
+	for (size_t w = 0; w < WAYS; w++) {
 		struct loaded load;
 		struct collected c;
 		int child, rc;
 
 		loaded_start(&load, "loops=3 messages=10007");
-		program_start(&tool, "$A hist -v -j --mode trace %s -p %d",
-			perf ? "--perf-events" : "", load.pid);
+		program_start(&tool, "$A hist -v -j %s -p %d", ways[w], load.pid);
 		program_expect(&tool, tool.err, ATTACHED);
 		loaded_say(&load, "fork");
 		assert_int_equal(sscanf(loaded_expect(&load, "forked"), "%d %d", &child, &rc), 2);

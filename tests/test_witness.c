@@ -64,8 +64,7 @@ static void witness_start(struct loaded *load)
 
 static void tool_start(struct loaded *load, const char *way)
 {
-	program_start(
-		&tool, "$A export --mode trace %s -p %d --listen 127.0.0.1:0", way, load->pid);
+	program_start(&tool, "$A export --mode %s -p %d --listen 127.0.0.1:0", way, load->pid);
 	program_expect(&tool, tool.err, "/metrics\n");
 }
 
@@ -80,19 +79,21 @@ static void read_page(void)
 
 static void program_and_tool_and_bpftrace_agree(void **state)
 {
-	static const char *const dispatchers[] = {"hybrid", "throughput"};
-	static const char *const ways[] = {"", "--perf-events"};
+	static const struct {
+		const char *dispatcher, *mode;
+		int loops;
+	} rows[] = {{"hybrid", "trace", 1}, {"throughput", "trace --perf-events", 3},
+		{"throughput", "ledger", 1}, {"hybrid", "ledger --perf-events", 3}};
 
 	(void)state;
-	for (int i = 0; i < 2; i++) {
-		int loops = i ? 3 : 1;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		unsigned long handled, turns;
 		struct loaded load;
 
-		loaded_start(&load, "dispatcher=%s loops=%d messages=%d", dispatchers[i], loops,
-			MESSAGES);
+		loaded_start(&load, "dispatcher=%s loops=%d messages=%d", rows[i].dispatcher,
+			rows[i].loops, MESSAGES);
 		witness_start(&load);
-		tool_start(&load, ways[i]);
+		tool_start(&load, rows[i].mode);
 		loaded_say(&load, "go");
 		assert_int_equal(
 			sscanf(loaded_expect(&load, "done"), "%lu %lu", &handled, &turns), 2);
@@ -112,7 +113,7 @@ static void program_and_tool_and_bpftrace_agree(void **state)
 		assert_int_equal(metric("actor_turn_seconds_count"), seen("turns"));
 		assert_int_equal(metric("actor_dispatcher_yields_total"), seen("yields"));
 		assert_int_equal(seen("units"), seen("turns"));
-		if (loops == 1) /* else its actors started before, and stopped since */
+		if (rows[i].loops == 1) /* else its actors started before, and stopped since */
 			assert_int_equal(turns, seen("turns"));
 		loaded_stop(&load);
 	}
