@@ -102,7 +102,8 @@ static struct actor_class asker_class = {
 
 static int setup(void **state)
 {
-	answers = timeouts = wrong = sum = questions = 0;
+	answers = timeouts = wrong = questions = 0;
+	sum = 0;
 	counted_alive = 0;
 	return 0;
 }
