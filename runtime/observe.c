@@ -92,6 +92,20 @@ static bool listening(struct actor__loop *loop)
 	return true;
 }
 
+/* Messages passed without a record since the ledger got its first one: the listener it was filled
+ * for has gone and another one has come, without a look at the semaphores in between. What stands
+ * there is not for him. Not inside a batch, where the loop's own counter is behind. */
+static void listener_check(struct actor__loop *loop)
+{
+	struct actor__observer *o = &loop->observer;
+
+	if (ACTOR__LIKELY(!o->used || o->delivered + o->messages == loop->abi->delivered))
+		return;
+	if (o->messages)
+		o->used = 0;
+	ledger_begin_at(o, o->used, loop->abi->delivered, loop->abi->unstamped);
+}
+
 /* Makes room for `records` more; what is there goes to the listener or is wanted by nobody. */
 static void make_room(struct actor__loop *loop, uint32_t records)
 {
@@ -149,17 +163,6 @@ void actor__observe_turn(
 	}
 }
 
-/* Messages passed without a record since the ledger got its first one: the listener it was filled
- * for has gone and another one has come, without a look at the semaphores in between. */
-static void listener_changed(struct actor__loop *loop)
-{
-	struct actor__observer *o = &loop->observer;
-
-	if (o->messages)
-		o->used = 0;
-	ledger_begin_at(o, o->used, loop->abi->delivered, loop->abi->unstamped);
-}
-
 bool actor__observe_batch(struct actor__loop *loop)
 {
 	struct actor__observer *o = &loop->observer;
@@ -170,8 +173,7 @@ bool actor__observe_batch(struct actor__loop *loop)
 		make_room(loop, ACTOR_ABI_TURN_RECORDS);
 		o->now = actor__ticks(); /* the hand-over is no part of the next handler */
 	}
-	if (ACTOR__UNLIKELY(o->used && o->delivered + o->messages != loop->abi->delivered))
-		listener_changed(loop);
+	listener_check(loop);
 	if (!o->used) {
 		ledger_begin(o, loop->abi->delivered, loop->abi->unstamped);
 		o->first_at = o->now;
@@ -313,6 +315,7 @@ void actor__observe_poll(struct actor__loop *loop, int timeout_ms)
 
 	if (!ACTOR__LISTENED(ledger) || !listening(loop))
 		return;
+	listener_check(loop);
 	now = actor__ticks();
 	if (o->polled_at && now > o->polled_at)
 		actor__observe_other(loop,
@@ -330,8 +333,10 @@ void actor__observe_pass(struct actor__loop *loop)
 
 	if (!actor__probes_records())
 		o->listening = false;
-	else if (ACTOR__LISTENED(ledger) && o->used)
-		hand_over_if_old(loop, actor__ticks());
+	if (!o->listening || !ACTOR__LISTENED(ledger) || !o->used)
+		return;
+	listener_check(loop);
+	hand_over_if_old(loop, actor__ticks());
 }
 
 void actor__observe_leave(struct actor__loop *loop)
@@ -340,6 +345,7 @@ void actor__observe_leave(struct actor__loop *loop)
 
 	if (!ACTOR__LISTENED(ledger) || !o->listening)
 		return;
+	listener_check(loop);
 	others_flush(loop);
 	if (o->used)
 		hand_over(loop);
