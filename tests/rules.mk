@@ -86,3 +86,5 @@ test-long: deps
 		tests/run $(B)/tests/test_leave
 	$(Q)for f in $(TEST_FUZZERS); do echo "  RUN      $$f"; \
 		$$f -max_total_time=$${FUZZ_SECONDS:-60} -verbosity=0 || exit 1; done
+
+include tests/bench/rules.mk
