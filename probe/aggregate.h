@@ -161,6 +161,10 @@ int session_open(struct session **out, const struct session_options *options, st
  * code. After the target's end it still returns the final state, with alive = false. */
 int session_read(struct session *s, struct aggregate *a, struct error *error);
 
+/* Gives up, for good, the privileges of the calling thread and of those it starts from now on:
+ * observation goes on without. Kernels that read no map without them keep them. */
+void session_confine(struct session *s);
+
 /* Takes the probes away and keeps what was observed: what session_read gives from then on is final
  * and adds up exactly. Tens of milliseconds; more calls do nothing. */
 void session_stop(struct session *s);

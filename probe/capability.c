@@ -57,3 +57,36 @@ int capability_drop_all(void)
 
 	return capabilities(SYS_capset, none);
 }
+
+int capability_drop_others(enum capability kept)
+{
+	struct __user_cap_data_struct data[2] = {{0}};
+	int r = capabilities(SYS_capget, data);
+
+	for (unsigned int i = 0; i < 2; i++) {
+		data[i].permitted &= i == kept / 32 ? 1u << kept % 32 : 0;
+		data[i].effective = data[i].permitted;
+		data[i].inheritable = 0;
+	}
+	return r < 0 ? r : capabilities(SYS_capset, data);
+}
+
+static int effective_set(bool some)
+{
+	struct __user_cap_data_struct data[2] = {{0}};
+	int r = capabilities(SYS_capget, data);
+
+	for (int i = 0; i < 2; i++)
+		data[i].effective = some ? data[i].permitted : 0;
+	return r < 0 ? r : capabilities(SYS_capset, data);
+}
+
+int capability_rest(void)
+{
+	return effective_set(false);
+}
+
+int capability_resume(void)
+{
+	return effective_set(true);
+}

@@ -22,4 +22,11 @@ const char *capability_missing(char *to, size_t bytes, const int *wanted);
 /* Gives up every capability of this thread for good. Returns 0 or -errno. */
 int capability_drop_all(void);
 
+/* Gives up all but one, if it is there. Returns 0 or -errno. */
+int capability_drop_others(enum capability kept);
+
+/* Lays them aside, and takes up again those that are permitted. Return 0 or -errno. */
+int capability_rest(void);
+int capability_resume(void);
+
 #endif

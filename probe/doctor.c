@@ -303,11 +303,11 @@ static void check_ring_buffer(struct doctor_report *r)
 
 	if (fd >= 0) {
 		close(fd);
-		add(r, "ring buffer", DOCTOR_OK, "there is one; mode trace does without");
+		add(r, "ring buffer", DOCTOR_OK, "there is one, which mode ledger uses");
 		return;
 	}
 	c = add(r, "ring buffer", DOCTOR_WARN, "cannot be made: %s", strerror(errno));
-	way_out(c, "mode trace does without; others need Linux 5.8 and cap_bpf");
+	way_out(c, "use Linux 5.8 or newer and cap_bpf; --mode trace does without meanwhile");
 }
 
 static void check_policies(struct doctor_report *r)

@@ -102,6 +102,7 @@ int observation_open(struct observation *o, const struct arguments *a, struct er
 		observation_close(o);
 		return code;
 	}
+	session_confine(o->session);
 	o->watch_output = a->command != OPTION_EXPORT;
 	o->plan = (struct observation_plan){
 		.start_ns = now(),

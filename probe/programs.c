@@ -239,6 +239,14 @@ int programs_open(struct programs *p, const struct target *target,
 	return r == 0 ? 0 : programs_explain(r, how, target->pid, error);
 }
 
+bool programs_readable(const struct programs *p)
+{
+	struct loop_account account;
+	uint32_t loop = 0;
+
+	return bpf_map_lookup_elem(bpf_map__fd(p->skeleton->maps.loops), &loop, &account) == 0;
+}
+
 int programs_ring(const struct programs *p)
 {
 	return bpf_map__fd(p->skeleton->maps.ring);

@@ -44,6 +44,9 @@ int programs_open(struct programs *p, const struct target *target,
  * code. */
 int programs_explain(int r, enum attach_how how, pid_t pid, struct error *error);
 
+/* Can the maps be read with the rights of this moment? */
+bool programs_readable(const struct programs *p);
+
 /* The map of the ring; only in ledger mode. */
 int programs_ring(const struct programs *p);
 

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "probe/remote.h"
 
+#include "probe/capability.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -60,6 +62,10 @@ static void *thread_main(void *argument)
 {
 	struct remote *r = argument;
 
+	if (r->fd >= 0)
+		capability_drop_all(); /* the descriptor is all it needs */
+	else
+		capability_drop_others(CAPABILITY_SYS_PTRACE);
 	pthread_mutex_lock(&r->lock);
 	while (!r->closing) {
 		if (r->job && !r->done)

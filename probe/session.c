@@ -8,6 +8,7 @@
 #include "probe/aggregate.h"
 
 #include "probe/calibration.h"
+#include "probe/capability.h"
 #include "probe/collection.h"
 #include "probe/directory.h"
 #include "probe/error.h"
@@ -312,6 +313,16 @@ int session_read(struct session *s, struct aggregate *a, struct error *error)
 		return 0;
 	aggregate_fini(a);
 	return error_set(error, EXIT_KERNEL, "out of memory");
+}
+
+void session_confine(struct session *s)
+{
+	if (capability_rest() < 0)
+		return;
+	if (programs_readable(&s->programs))
+		capability_drop_all();
+	else
+		capability_resume();
 }
 
 int session_exit_fd(const struct session *s)

@@ -248,7 +248,7 @@ static void sessions_in_the_midst_of_turns_are_apart(void **state)
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct loaded load;
-		uint64_t end = 0;
+		uint64_t end = 0, recorded = 0;
 		int loops = strstr(lines[i], "loops=3") ? 3 : 1;
 
 		print_message("# %s\n", lines[i]);
@@ -263,7 +263,7 @@ static void sessions_in_the_midst_of_turns_are_apart(void **state)
 			handled = loaded_handled(&load);
 			session_stop(session);
 			a = read_of(session);
-			assert_true(a.recorded > 0 || strstr(lines[i], "spin"));
+			recorded += a.recorded; /* one may see nothing: no CPU for the target */
 			if (a.delivered)
 				assert_in_range(a.delivered_before, end, loaded_handled(&load));
 			assert_true(a.delivered_before + a.delivered + (uint64_t)loops * BATCH_MOST >=
@@ -276,6 +276,7 @@ static void sessions_in_the_midst_of_turns_are_apart(void **state)
 		}
 		loaded_say(&load, "stop");
 		loaded_expect(&load, "done");
+		assert_true(recorded > 0);
 		assert_int_equal(loaded_handled(&load), atomic_load(&load.counts->told));
 		assert_true(loaded_clean_within(&load, 5000));
 		loaded_stop(&load);
