@@ -14,6 +14,7 @@
 #include <bpf/bpf.h>
 
 #define READS_MAX 1000 /* of an account that changes all the time */
+#define TRACE_NS  300  /* of one program of mode trace, which does not measure itself */
 
 _Static_assert((int)LOST_REASONS == (int)AGGREGATE_LOST_REASONS, "reasons are the same");
 _Static_assert((int)LOST_CLOCK == (int)AGGREGATE_LOST_CLOCK, "reasons have one order");
@@ -79,6 +80,27 @@ static void handed_add(struct aggregate *a, const struct loop_account *folded,
 	else
 		between(a, folded->first, folded->end,
 			folded->end_elsewhere - folded->first_elsewhere);
+}
+
+void account_cost(const struct programs *p, const struct stream *s, struct fuse_reading *reading)
+{
+	int fd = bpf_map__fd(p->skeleton->maps.loops);
+
+	for (uint32_t loop = 0; loop < ACTOR_ABI_LOOPS; loop++) {
+		struct loop_account account = {0};
+
+		account_read(fd, loop, &account);
+		reading->messages += account.total.messages;
+		reading->hits += account.hits;
+		reading->spent_ns += account.spent_ns;
+		if (s)
+			continue;
+		/* An event per message, and three per turn. */
+		reading->hits += account.total.messages + 3 * account.batches;
+		reading->spent_ns += TRACE_NS * (account.total.messages + 3 * account.batches);
+	}
+	if (s)
+		reading->messages += __atomic_load_n(&s->total.messages, __ATOMIC_RELAXED);
 }
 
 void account_fill(const struct programs *p, const struct stream *s, bool final, struct aggregate *a)

@@ -5,8 +5,12 @@
 #define PROBE_ACCOUNT_H
 
 #include "probe/aggregate.h"
+#include "probe/fuse.h"
 #include "probe/programs.h"
 #include "probe/stream.h"
+
+/* What observing has cost so far; the stream may go on meanwhile. */
+void account_cost(const struct programs *p, const struct stream *s, struct fuse_reading *reading);
 
 /* Fills the account of `a`: delivered, recorded, unstamped, lost, gaps, folded and so on. The stream
  * is NULL in trace mode. `final`: nothing is added any more, so that also what went missing behind

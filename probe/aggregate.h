@@ -122,6 +122,8 @@ struct aggregate {
 	uint64_t folded;          /* records that the kernel side added up, as the ring was full */
 	bool folding;             /* some of them since the state before this one */
 	uint64_t sample_every;    /* each how manyeth hand-over was taken; 0 and 1: all, exact */
+	bool detached;            /* the probes were taken away as they cost too much */
+	double overhead;          /* estimate: share of a core that observing costs the target */
 	const char *mode;         /* "ledger" or "trace" */
 	struct aggregate_series *series;
 	size_t series_count;
@@ -147,6 +149,7 @@ struct session_options {
 	pid_t pid;
 	enum aggregate_mode mode; /* ledger unless set */
 	uint64_t sample_every;    /* ledger mode: take each so manyeth hand-over; 0 and 1: all */
+	double max_overhead;      /* share of a core, 0 = no limit; see session_watch_cost() */
 	bool by_actor;
 	bool force_perf;    /* perf-event uprobes even where uprobe_multi works */
 	uint32_t max_series;
@@ -164,6 +167,10 @@ int session_read(struct session *s, struct aggregate *a, struct error *error);
 /* Gives up, for good, the privileges of the calling thread and of those it starts from now on:
  * observation goes on without. Kernels that read no map without them keep them. */
 void session_confine(struct session *s);
+
+/* Estimates what observing costs the target since the last call, about a second ago, and samples or
+ * detaches beyond the limit, with a sentence on stderr. Beside session_read() in another thread. */
+void session_watch_cost(struct session *s);
 
 /* Takes the probes away and keeps what was observed: what session_read gives from then on is final
  * and adds up exactly. Tens of milliseconds; more calls do nothing. */

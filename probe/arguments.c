@@ -77,6 +77,22 @@ static int parse_sample(struct parse *p, const char *value)
 	return 0;
 }
 
+static int parse_overhead(struct parse *p, const char *value)
+{
+	char *end;
+	double percent;
+
+	if (value[0] < '0' || value[0] > '9')
+		return refuse(p, "bad share '%s'; give percent of a core, like 2%%", value);
+	percent = strtod(value, &end);
+	if (strcmp(end, "%") == 0)
+		end++;
+	if (*end || !(percent >= 0.01 && percent <= 100))
+		return refuse(p, "bad share '%s'; give 0.01%% to 100%% of a core", value);
+	p->arguments->max_overhead = percent / 100;
+	return 0;
+}
+
 static int parse_max_series(struct parse *p, const char *value)
 {
 	uint64_t count;
@@ -148,6 +164,8 @@ static int parse_value(struct parse *p, int key, char *value, const struct argp_
 		return parse_by(p, value);
 	case KEY_MODE:
 		return parse_mode(p, value);
+	case KEY_OVERHEAD:
+		return parse_overhead(p, value);
 	case KEY_SAMPLE:
 		return parse_sample(p, value);
 	case KEY_MAX_SERIES:

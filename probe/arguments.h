@@ -24,6 +24,7 @@ struct arguments {
 	bool force_perf;
 	enum aggregate_mode mode;
 	uint64_t sample_every; /* 0 = none given */
+	double max_overhead;   /* share of a core, 0 = none given */
 	uint32_t max_series;
 	enum grouping by; /* GROUPING_FULL = none given */
 	struct number_address listen;

@@ -296,7 +296,7 @@ static void add_family(
 	case METRIC_LOOP_BUSY:
 		return add_busy(f, a);
 	case METRIC_ATTACHED:
-		return add_count(f, "", NULL, 0, a->alive);
+		return add_count(f, "", NULL, 0, a->alive && !a->detached);
 	case METRIC_ATTACH_TIME:
 		return add_time(f, "", NULL, 0, a->attach_ns);
 	case METRIC_RECORDS:
@@ -317,6 +317,8 @@ static void add_family(
 		return add_count(f, "", NULL, 0, a->folding);
 	case METRIC_SAMPLE:
 		return add_count(f, "", NULL, 0, a->sample_every ? a->sample_every : 1);
+	case METRIC_OVERHEAD:
+		return add_time(f, "", NULL, 0, (uint64_t)(a->overhead * 1e9));
 	case METRIC_CPU:
 		return add_time(f, "", NULL, 0, self->cpu_ns);
 	case METRIC_MEMORY:

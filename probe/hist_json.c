@@ -128,6 +128,8 @@ static void add_accounting(struct text *t, const struct aggregate *a, double tim
 	json_put_count(object, "gaps", a->gaps);
 	json_put_count(object, "folded", a->folded);
 	json_put_count(object, "sample_every", a->sample_every ? a->sample_every : 1);
+	json_object_set_new(object, "overhead", json_real(a->overhead));
+	json_object_set_new(object, "detached", json_boolean(a->detached));
 	json_put_text(object, "mode", a->mode ? a->mode : "?");
 	json_object_set_new(object, "elapsed_seconds", json_real((double)a->elapsed_ns / 1e9));
 	json_object_set_new(object, "alive", json_boolean(a->alive));

@@ -199,6 +199,9 @@ static void add_source_notes(struct text *t, const struct aggregate *a)
 			"note: sampled; each %" PRIu64 "th batch was observed and its messages "
 			"stand for those of the others\n",
 			a->sample_every);
+	if (a->detached)
+		text_add(t, "note: the probes were taken away before the end, as they cost too "
+			    "much (--max-overhead)\n");
 	if (a->gaps)
 		text_add(t,
 			"note: %" PRIu64 " batches of records did not continue the one before "

@@ -74,6 +74,8 @@ const struct metric metrics[] = {
 		"1 if records were folded since the scrape before; who sends to whom is incomplete."),
 	GAUGE("actorprobe_sample_every", METRIC_SAMPLE, "", "batches",
 		"1: everything is observed. N: each Nth batch, whose messages are weighted."),
+	GAUGE("actorprobe_overhead_ratio", METRIC_OVERHEAD, "", "ratio",
+		"Estimate of what observing costs the target, as a share of one core."),
 	COUNTER("actorprobe_cpu_seconds_total", METRIC_CPU, 0, "", "seconds",
 		"CPU time of actorprobe itself."),
 	GAUGE("actorprobe_resident_memory_bytes", METRIC_MEMORY, "", "bytes",

@@ -86,6 +86,7 @@ int observation_open(struct observation *o, const struct arguments *a, struct er
 		.pid = a->pid,
 		.mode = a->mode,
 		.sample_every = a->sample_every,
+		.max_overhead = a->max_overhead,
 		.by_actor = a->by == GROUPING_ACTOR,
 		.force_perf = a->force_perf,
 		.max_series = a->max_series,
@@ -103,6 +104,7 @@ int observation_open(struct observation *o, const struct arguments *a, struct er
 		return code;
 	}
 	session_confine(o->session);
+	o->watch_ns = now();
 	o->watch_output = a->command != OPTION_EXPORT;
 	o->plan = (struct observation_plan){
 		.start_ns = now(),
@@ -145,7 +147,13 @@ unsigned int observation_wait(struct observation *o)
 	unsigned int events = 0;
 
 	while (!events) {
-		wait_until(set, 3, observation_plan_next(&o->plan));
+		uint64_t next = observation_plan_next(&o->plan);
+
+		wait_until(set, 3, next < o->watch_ns ? next : o->watch_ns);
+		if (now() >= o->watch_ns) {
+			session_watch_cost(o->session);
+			o->watch_ns = now() + SECOND_NS;
+		}
 		events = observation_plan_due(&o->plan, now());
 		if (set[0].revents)
 			events |= read_signals(o->signal_fd);

@@ -34,6 +34,7 @@ struct observation {
 	struct session *session;
 	struct observation_plan plan;
 	int signal_fd;
+	uint64_t watch_ns; /* when the cost is looked at next */
 	bool watch_output;
 	bool gone; /* the target's end was reported, once */
 };

@@ -44,6 +44,8 @@ const struct argp_option option_table[] = {
 	{"max-series", KEY_MAX_SERIES, "N", 0, "cap on label sets per metric (default 1000)", 0},
 	{"mode", KEY_MODE, "MODE", 0,
 		"ledger (default): one trap per batch of messages; trace: one per event", 0},
+	{"max-overhead", KEY_OVERHEAD, "PERCENT", 0,
+		"sample or detach when observing costs more of a core, like 2%", 0},
 	{"sample", KEY_SAMPLE, "N", 0, "mode ledger: observe each Nth batch only", 0},
 	{"perf-events", KEY_PERF, 0, 0, "attach by perf events, not by uprobe_multi", 0},
 	{"verbose", 'v', 0, 0, "say what is done; hist: print every histogram", 0},
@@ -76,6 +78,7 @@ static const struct {
 	{KEY_MAX_SERIES, OPTION_OBSERVING},
 	{KEY_MODE, OPTION_OBSERVING},
 	{KEY_SAMPLE, OPTION_OBSERVING},
+	{KEY_OVERHEAD, OPTION_OBSERVING},
 	{KEY_PERF, OPTION_OBSERVING},
 };
 

@@ -7,11 +7,13 @@
 #define _GNU_SOURCE
 #include "probe/aggregate.h"
 
+#include "probe/account.h"
 #include "probe/calibration.h"
 #include "probe/capability.h"
 #include "probe/collection.h"
 #include "probe/directory.h"
 #include "probe/error.h"
+#include "probe/fuse.h"
 #include "probe/loopwatch.h"
 #include "probe/pathbook.h"
 #include "probe/remote.h"
@@ -39,7 +41,10 @@ struct session {
 	struct stream stream; /* ledger mode only, like the ring */
 	struct ring *ring;
 	enum aggregate_mode mode;
-	uint64_t sample_every;
+	_Atomic uint64_t sample_every;
+	struct fuse fuse; /* of the thread that calls session_watch_cost() */
+	_Atomic uint64_t overhead_ppm;
+	_Atomic bool detached;
 	uint64_t folded; /* at the last reading */
 	bool by_actor;
 	bool stopped;
@@ -193,7 +198,8 @@ int session_open(struct session **out, const struct session_options *options, st
 		return error_set(error, EXIT_KERNEL, "out of memory");
 	s->by_actor = options->by_actor;
 	s->mode = options->mode;
-	s->sample_every = options->sample_every;
+	s->sample_every = options->sample_every ? options->sample_every : 1;
+	s->fuse.limit = options->max_overhead;
 	r = target_open(&s->target, options->pid, error);
 	if (r == 0) {
 		int failed = remote_open(&s->remote, s->target.pid, s->target.task);
@@ -288,6 +294,8 @@ static void fill_head(struct session *s, struct aggregate *a)
 		.elapsed_ns = (s->stopped ? s->stopped_ns : monotonic_ns()) - s->attached_ns,
 		.attach_ns = s->attach_ns,
 		.sample_every = s->sample_every,
+		.detached = s->detached,
+		.overhead = (double)s->overhead_ppm / 1e6,
 		.mode = strdup(s->mode == AGGREGATE_LEDGER ? "ledger" : "trace"),
 	};
 }
@@ -313,6 +321,41 @@ int session_read(struct session *s, struct aggregate *a, struct error *error)
 		return 0;
 	aggregate_fini(a);
 	return error_set(error, EXIT_KERNEL, "out of memory");
+}
+
+static void cost_reduce(struct session *s, enum fuse_action action)
+{
+	double percent = s->fuse.share * 100, limit = s->fuse.limit * 100;
+
+	if (action == FUSE_SAMPLE) {
+		programs_set_sampling(&s->programs, s->fuse.sample_every);
+		s->sample_every = s->fuse.sample_every;
+		fprintf(stderr,
+			"actorprobe: observing costs about %.2g %% of a core, more than %.2g %%; "
+			"from now on each %luth batch is taken\n",
+			percent, limit, (unsigned long)s->fuse.sample_every);
+	} else if (action == FUSE_DETACH) {
+		s->detached = true;
+		session_stop(s);
+		fprintf(stderr,
+			"actorprobe: observing costs about %.2g %% of a core, more than %.2g %%; "
+			"the probes are taken away, what was seen so far stays\n",
+			percent, limit);
+	}
+}
+
+void session_watch_cost(struct session *s)
+{
+	struct fuse_reading now = {.at_ns = monotonic_ns()};
+	enum fuse_action action;
+
+	if (s->stopped)
+		return;
+	account_cost(&s->programs, s->ring ? &s->stream : NULL, &now);
+	s->fuse.sample_every = s->ring ? s->sample_every : 0;
+	action = fuse_step(&s->fuse, &now);
+	s->overhead_ppm = (uint64_t)(s->fuse.share * 1e6);
+	cost_reduce(s, action);
 }
 
 void session_confine(struct session *s)
