@@ -196,6 +196,10 @@ ACTOR_EXPORT int actor_dispatcher_custom(struct actor_dispatcher_spec *spec,
 ACTOR_EXPORT int actor_system_dispatcher(struct actor_system *system, int loop,
 	const struct actor_dispatcher_spec *spec, struct actor_dispatcher **dispatcher);
 
+/* The system an instance belongs to. */
+ACTOR_EXPORT struct actor_system *actor_dispatcher_system(
+	const struct actor_dispatcher *dispatcher);
+
 ACTOR_EXPORT const char *actor_dispatcher_id(const struct actor_dispatcher *dispatcher);
 
 /* The libuv loop an instance belongs to, for a custom dispatcher's own handles. */
@@ -247,7 +251,9 @@ struct actor_system_options {
 };
 
 /* Makes a system. With `loop` set it must be called on the thread that runs that loop, or before
- * it runs. The runtime's handles keep the loop alive only while work is ready.
+ * it runs. The runtime's handles keep that loop alive only while units are ready or the system
+ * closes: mail from other threads, a pending ask or a close from another thread do not, so a
+ * program that waits for them keeps a handle of its own.
  * Errors: ACTOR_EOPTIONS, ACTOR_EBUDGET, ACTOR_ENAME, ACTOR_ELIMIT, -ENOMEM, -EAGAIN (threads). */
 ACTOR_EXPORT int actor_system_open(
 	struct actor_system **system, const struct actor_system_options *options);
@@ -286,7 +292,7 @@ struct actor_stats {
 ACTOR_EXPORT int actor_system_stats(const struct actor_system *system, struct actor_stats *stats);
 
 /* Called on the recipient's loop for each message that found no actor. The payload is destroyed
- * afterwards by the runtime. */
+ * afterwards by the runtime. Set it before the first message. */
 typedef void (*actor_dead_letter_cb)(
 	void *data, actor_ref recipient, const struct actor_message *message);
 ACTOR_EXPORT int actor_system_on_dead_letter(
@@ -352,7 +358,8 @@ ACTOR_EXPORT int actor_system_tell(struct actor_system *system, actor_ref to,
 	struct actor_type *type, const void *payload, size_t bytes);
 
 /* Answers the message being handled: completes the ask it came from, or tells its sender. Without
- * a sender the answer is a dead letter. Errors as actor_tell(). */
+ * a sender the answer is a dead letter. Errors as actor_tell(), and -EINVAL in on_start and on_stop,
+ * where there is no message. */
 ACTOR_EXPORT int actor_reply(
 	struct actor_ctx *ctx, struct actor_type *type, const void *payload, size_t bytes);
 

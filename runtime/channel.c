@@ -54,13 +54,7 @@ int actor__channel_send(
 		if (rc)
 			return rc;
 	}
-	if (!channel->dirty) {
-		channel->dirty = true;
-		channel->next_dirty = from->dirty;
-		from->dirty = channel;
-	}
-	if (atomic_load_explicit(&to->sleeping, memory_order_relaxed))
-		actor__handles_signal(to);
+	actor__channel_touched(from, channel);
 	return 0;
 }
 

@@ -14,6 +14,18 @@
 int actor__channel_send(
 	struct actor__loop *from, struct actor__loop *to, const struct actor__envelope *envelope);
 
+/* After a publish: the channel is flushed with the others, a sleeping receiver is woken at once. */
+static inline void actor__channel_touched(struct actor__loop *from, struct actor__channel *channel)
+{
+	if (!channel->dirty) {
+		channel->dirty = true;
+		channel->next_dirty = from->dirty;
+		from->dirty = channel;
+	}
+	if (ACTOR__UNLIKELY(atomic_load_explicit(&channel->to->sleeping, memory_order_relaxed)))
+		actor__handles_signal(channel->to);
+}
+
 /* Moves what waits into the rings and wakes sleepers. Called after each unit if loop->dirty. */
 void actor__channels_flush(struct actor__loop *loop);
 

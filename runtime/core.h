@@ -52,6 +52,7 @@ static inline void actor__fence(void)
 #endif
 }
 
+#define ACTOR__WARN_ABOVE     1000u /* budgets and throughputs that are worth a warning */
 #define ACTOR__TABLE_SEGMENT  4096u /* actors per table segment */
 #define ACTOR__TABLE_SEGMENTS 4096u
 #define ACTOR__NO_SLOT        UINT32_MAX
@@ -303,6 +304,7 @@ struct actor_system {
 	bool embedded;
 	struct actor__names names;
 	struct actor__waiters waiters;
+	_Atomic uint32_t warned; /* of a high throughput of an actor */
 	_Atomic uint32_t next_loop; /* for spawns from outside, by turns */
 	_Atomic uint32_t phase;     /* enum actor__phase */
 	_Atomic uint64_t outside_created; /* by threads that are no loop of ours */

@@ -25,18 +25,36 @@ struct actor__ring {
 struct actor__ring *actor__ring_new(uint32_t slots);
 void actor__ring_free(struct actor__ring *ring);
 
-/* Producer. 0: full. */
-static inline int actor__ring_push(struct actor__ring *ring, const struct actor__envelope *e)
+/* Producer. The place for the next envelope, or NULL: full. */
+static inline struct actor__envelope *actor__ring_place(struct actor__ring *ring)
 {
 	uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 
-	if (tail - ring->head_seen == ring->slots) {
+	if (__builtin_expect(tail - ring->head_seen == ring->slots, 0)) {
 		ring->head_seen = atomic_load_explicit(&ring->head, memory_order_acquire);
 		if (tail - ring->head_seen == ring->slots)
-			return 0;
+			return NULL;
 	}
-	ring->at[tail & (ring->slots - 1)] = *e;
+	return &ring->at[tail & (ring->slots - 1)];
+}
+
+/* Producer. Shows the envelope in that place to the consumer. */
+static inline void actor__ring_publish(struct actor__ring *ring)
+{
+	uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+
 	atomic_store_explicit(&ring->tail, tail + 1, memory_order_release);
+}
+
+/* Producer. 0: full. */
+static inline int actor__ring_push(struct actor__ring *ring, const struct actor__envelope *e)
+{
+	struct actor__envelope *place = actor__ring_place(ring);
+
+	if (!place)
+		return 0;
+	*place = *e;
+	actor__ring_publish(ring);
 	return 1;
 }
 

@@ -41,6 +41,10 @@ static int request_init(struct request *r, struct actor_system *system, struct a
 		return ACTOR_EBUDGET;
 	r->throughput =
 		options->throughput ? (uint32_t)options->throughput : system->throughput;
+	if (options->throughput > ACTOR__WARN_ABOVE && !atomic_exchange(&system->warned, 1))
+		actor__log(system, ACTOR_LOG_WARN,
+			"class %s: throughput %u is above %u: one actor may hold its loop for long",
+			cls->name, r->throughput, ACTOR__WARN_ABOVE);
 	if (options->name && !actor__name_valid(options->name))
 		return ACTOR_ENAME;
 	if (options->loop < 0 || (uint32_t)options->loop > system->loop_count)

@@ -2,6 +2,7 @@
 /* Keeps the dispatcher specifications of a system. */
 #include "spec.h"
 
+#include "log.h"
 #include "registry.h"
 
 #include <errno.h>
@@ -60,9 +61,13 @@ int actor__spec_use(struct actor_system *system, const struct actor_dispatcher_s
 	for (place = &system->specs; *place; place = &(*place)->next)
 		if (strcmp((*place)->spec.id, spec->id) == 0)
 			break;
-	if (!*place)
+	if (!*place) {
 		rc = add(spec, place);
-	else if (!same(&(*place)->spec, spec))
+		if (!rc && spec->budget > ACTOR__WARN_ABOVE)
+			actor__log(system, ACTOR_LOG_WARN,
+				"dispatcher %s: budget %u is above %u: timers and I/O may wait for long",
+				spec->id, spec->budget, ACTOR__WARN_ABOVE);
+	} else if (!same(&(*place)->spec, spec))
 		rc = ACTOR_EDISPATCHER;
 	*out = *place;
 	pthread_mutex_unlock(&system->lock);

@@ -18,7 +18,6 @@
 
 #define RING_SLOTS     1024
 #define RING_SLOTS_MAX (1 << 20)
-#define WARN_ABOVE     1000
 
 static int options_check(const struct actor_system_options *o)
 {
@@ -112,14 +111,10 @@ static uint32_t loops_start(struct actor_system *system, int *rc)
 
 static void warn_high(struct actor_system *system)
 {
-	if (system->throughput > WARN_ABOVE)
+	if (system->throughput > ACTOR__WARN_ABOVE)
 		actor__log(system, ACTOR_LOG_WARN,
-			"throughput %u is above 1000: one actor may hold its loop for long",
-			system->throughput);
-	if (system->standard.budget > WARN_ABOVE)
-		actor__log(system, ACTOR_LOG_WARN,
-			"dispatcher %s: budget %u is above 1000: timers and I/O may wait for long",
-			system->standard.id, system->standard.budget);
+			"throughput %u is above %u: one actor may hold its loop for long",
+			system->throughput, ACTOR__WARN_ABOVE);
 }
 
 int actor_system_open(struct actor_system **out, const struct actor_system_options *options)

@@ -206,10 +206,35 @@ NOINLINE int tell_observed(struct actor_ctx *ctx, actor_ref to, struct actor_typ
 	return tell_fast(ctx, to, type, payload, bytes, extra, true);
 }
 
+/* To another loop, inside the envelope, while its ring has room: written in place. */
+NOINLINE int tell_across(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
+	const void *payload, size_t bytes, uint64_t extra)
+{
+	struct actor__loop *loop = ctx->loop;
+	struct actor__channel *channel = loop->out[actor__ref_loop(to)];
+	struct actor__envelope *e;
+	uint32_t id = type ? __atomic_load_n(&type->id, __ATOMIC_ACQUIRE) : 0;
+
+	if (bytes > ACTOR_INLINE_BYTES || !channel || channel->overflow.count || !id ||
+		(bytes && !payload) || !(e = actor__ring_place(channel->ring)))
+		return tell_slowly(ctx, to, type, payload, bytes, extra);
+	e->to = to;
+	e->sender = ctx->cell->self;
+	e->stamp = actor__probes_records() ? actor__ticks() : 0;
+	e->head = (uint64_t)id << 32 | (uint64_t)bytes << 48 | extra |
+		  (uint64_t)ACTOR__FOREIGN << 56;
+	payload_copy(e->inlined, payload, bytes);
+	actor__ring_publish(channel->ring);
+	actor__channel_touched(loop, channel);
+	return 0;
+}
+
 INLINE int tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
 	size_t bytes, uint64_t extra)
 {
-	if (ACTOR__UNLIKELY(actor__ref_loop(to) != ctx->loop->id || bytes > ACTOR_INLINE_BYTES))
+	if (ACTOR__UNLIKELY(actor__ref_loop(to) != ctx->loop->id))
+		return tell_across(ctx, to, type, payload, bytes, extra);
+	if (ACTOR__UNLIKELY(bytes > ACTOR_INLINE_BYTES))
 		return tell_slowly(ctx, to, type, payload, bytes, extra);
 	if (actor__probes_any())
 		return tell_observed(ctx, to, type, payload, bytes, extra);

@@ -63,6 +63,11 @@ int actor_dispatcher_custom(struct actor_dispatcher_spec *spec,
 	return rc;
 }
 
+struct actor_system *actor_dispatcher_system(const struct actor_dispatcher *dispatcher)
+{
+	return dispatcher->loop->system;
+}
+
 const char *actor_dispatcher_id(const struct actor_dispatcher *dispatcher)
 {
 	return dispatcher->spec.id;
