@@ -44,7 +44,7 @@ static const struct series_key overflow_key = {0, MAPS_OVERFLOW, MAPS_OVERFLOW};
 		void *found_ = map##_find(key);                                                    \
 		if (!found_) {                                                                     \
 			found_ = bpf_map_lookup_elem(&map, &overflow_key);                         \
-			(batch)->overflow += found_ ? (batch)->weight : 0;                                       \
+			(batch)->overflow += found_ ? (batch)->weight : 0;                         \
 		}                                                                                  \
 		found_;                                                                            \
 	})

@@ -66,8 +66,8 @@ static __always_inline uint64_t wake_flag(uint64_t bytes)
 		to->head = handed->head;                                                           \
 		if (bytes_ > (room) * sizeof(struct actor_abi_record))                             \
 			bytes_ = (room) * sizeof(struct actor_abi_record);                         \
-		if (bytes_ && copy(to->record, bytes_, handed->address + sizeof(to->head),         \
-				      sleepable)) {                                                \
+		if (bytes_ &&                                                                      \
+			copy(to->record, bytes_, handed->address + sizeof(to->head), sleepable)) { \
 			bpf_ringbuf_discard(to, BPF_RB_NO_WAKEUP);                                 \
 			return HANDED_UNREADABLE;                                                  \
 		}                                                                                  \

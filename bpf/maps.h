@@ -68,7 +68,7 @@ enum tally_family {
 	TALLY_ENQUEUED = 1,    /* id: class */
 	TALLY_YIELDS = 2,      /* id: dispatcher, reason: enum actor_abi_yield_reason */
 	TALLY_TURN_STARTS = 3, /* id: dispatcher */
-	TALLY_LIFE = 16,       /* + enum actor_abi_life; id: class or dispatcher, reason of a drop */
+	TALLY_LIFE = 16, /* + enum actor_abi_life; id: class or dispatcher, reason of a drop */
 };
 
 struct tally_key {
@@ -102,13 +102,13 @@ struct loop_account {
 	uint64_t batches;
 	struct batch total;
 	/* Ledger mode: */
-	uint64_t hits;	      /* hand-overs seen */
-	uint64_t spent_ns;    /* on them in BPF, traps not counted */
-	uint64_t elsewhere;   /* messages that did not go to the ring, by the probe's own argument */
+	uint64_t hits;	    /* hand-overs seen */
+	uint64_t spent_ns;  /* on them in BPF, traps not counted */
+	uint64_t elsewhere; /* messages that did not go to the ring, by the probe's own argument */
 	uint64_t elsewhere_batches;
-	uint64_t skipped;     /* of these, passed over since the last batch that was taken */
-	uint64_t folded;      /* records folded here */
-	uint64_t first;	      /* the loop's own counter before the first batch folded here ... */
+	uint64_t skipped; /* of these, passed over since the last batch that was taken */
+	uint64_t folded;  /* records folded here */
+	uint64_t first;	  /* the loop's own counter before the first batch folded here ... */
 	uint64_t first_elsewhere; /* ... and `elsewhere` then */
 	uint64_t first_sequence;
 	uint64_t sequence;	/* of the last batch folded here */

@@ -62,7 +62,8 @@ static void between(struct aggregate *a, uint64_t from, uint64_t to, uint64_t kn
 static void handed_add(struct aggregate *a, const struct loop_account *folded,
 	const struct stream_loop *ring, bool final)
 {
-	bool first = folded->known && (!ring->known || folded->first_sequence < ring->first_sequence);
+	bool first =
+		folded->known && (!ring->known || folded->first_sequence < ring->first_sequence);
 	bool last = folded->known && (!ring->known || folded->sequence > ring->sequence);
 
 	a->delivered += folded->total.messages + ring->missed;

@@ -16,13 +16,13 @@
 #include "bpf/bounds.h" /* generated: BOUNDS_COUNT, bounds_ns[], DEPTH_BOUNDS_COUNT, ... */
 
 enum aggregate_metric {
-	AGGREGATE_WAIT,          /* mailbox wait, ns */
-	AGGREGATE_HANDLER,       /* handler time, ns */
-	AGGREGATE_DELAY,         /* dispatcher queue delay, ns; by dispatcher only */
-	AGGREGATE_DEPTH,         /* mailbox depth at each delivery, messages */
-	AGGREGATE_TURN,          /* turn time, ns */
+	AGGREGATE_WAIT,		 /* mailbox wait, ns */
+	AGGREGATE_HANDLER,	 /* handler time, ns */
+	AGGREGATE_DELAY,	 /* dispatcher queue delay, ns; by dispatcher only */
+	AGGREGATE_DEPTH,	 /* mailbox depth at each delivery, messages */
+	AGGREGATE_TURN,		 /* turn time, ns */
 	AGGREGATE_TURN_MESSAGES, /* messages of one turn */
-	AGGREGATE_LOOP_GAP,      /* time a loop did not poll, ns; by loop only, ledger mode only */
+	AGGREGATE_LOOP_GAP,	 /* time a loop did not poll, ns; by loop only, ledger mode only */
 	AGGREGATE_METRICS
 };
 
@@ -38,9 +38,9 @@ struct aggregate_histogram {
 struct aggregate_series {
 	enum aggregate_metric metric;
 	const char *dispatcher;
-	const char *class_name; /* NULL where the metric or the grouping has no class */
-	const char *actor;      /* path; NULL unless grouped by actor */
-	const char *loop;       /* number of a loop; only of AGGREGATE_LOOP_GAP */
+	const char *class_name;	  /* NULL where the metric or the grouping has no class */
+	const char *actor;	  /* path; NULL unless grouped by actor */
+	const char *loop;	  /* number of a loop; only of AGGREGATE_LOOP_GAP */
 	uint32_t dispatcher_kind; /* enum actor_abi_dispatcher_kind of the root, 0 = unknown */
 	struct aggregate_histogram histogram;
 };
@@ -59,11 +59,11 @@ enum aggregate_family {
 	AGGREGATE_YIELDS,    /* actor_dispatcher_yields_total {dispatcher, reason} */
 	AGGREGATE_ENQUEUED,  /* trace mode only: mail that entered a mailbox {class} */
 	/* Ledger mode only: */
-	AGGREGATE_CREATED,           /* actor_created_total {class} */
-	AGGREGATE_TERMINATED,        /* actor_terminated_total {class} */
-	AGGREGATE_RESTARTED,         /* actor_restarted_total {class} */
-	AGGREGATE_DROPPED,           /* actor_mailbox_dropped_total {class, reason} */
-	AGGREGATE_DEAD_LETTERS,      /* actor_dead_letters_total {class} */
+	AGGREGATE_CREATED,	     /* actor_created_total {class} */
+	AGGREGATE_TERMINATED,	     /* actor_terminated_total {class} */
+	AGGREGATE_RESTARTED,	     /* actor_restarted_total {class} */
+	AGGREGATE_DROPPED,	     /* actor_mailbox_dropped_total {class, reason} */
+	AGGREGATE_DEAD_LETTERS,	     /* actor_dead_letters_total {class} */
 	AGGREGATE_DISPATCHER_ERRORS, /* actor_dispatcher_errors_total {dispatcher} */
 	AGGREGATE_FAMILIES
 };
@@ -88,12 +88,12 @@ struct aggregate_loop {
 	const char *system;
 	uint32_t loop;
 	uint32_t thread;
-	const char *actor;      /* path of the actor whose turn is open, NULL = none */
+	const char *actor;	/* path of the actor whose turn is open, NULL = none */
 	const char *class_name; /* its class */
 	const char *dispatcher; /* its dispatcher, NULL = unknown or none */
-	const char *type;       /* message type it handles, NULL = none */
+	const char *type;	/* message type it handles, NULL = none */
 	uint64_t turn;
-	uint64_t open_ns;       /* how long that turn has been open, at least */
+	uint64_t open_ns; /* how long that turn has been open, at least */
 	uint64_t delivered;
 };
 
@@ -104,27 +104,27 @@ enum aggregate_mode {
 
 struct aggregate {
 	pid_t pid;
-	const char *command;   /* of the target */
-	bool by_actor;         /* series are grouped by actor too */
-	bool alive;            /* the target still runs */
-	uint64_t elapsed_ns;   /* since the attach */
-	uint64_t attach_ns;    /* time the attach took */
-	/* By the own counters of the loops that handed anything over: what they had delivered before
-	 * their first hand-over, and from there to their last one. */
+	const char *command; /* of the target */
+	bool by_actor;	     /* series are grouped by actor too */
+	bool alive;	     /* the target still runs */
+	uint64_t elapsed_ns; /* since the attach */
+	uint64_t attach_ns;  /* time the attach took */
+	/* By the own counters of the loops that handed anything over: what they had delivered
+	 * before their first hand-over, and from there to their last one. */
 	uint64_t delivered_before;
 	uint64_t delivered;
 	uint64_t recorded;
 	uint64_t unstamped;
 	uint64_t lost[AGGREGATE_LOST_REASONS];
-	uint64_t clamped;         /* negative intervals up to 1 us that count as 0 */
+	uint64_t clamped;	  /* negative intervals up to 1 us that count as 0 */
 	uint64_t series_overflow; /* records folded into the series __overflow__ */
-	uint64_t gaps;            /* batches that did not continue the one before them */
-	uint64_t folded;          /* records that the kernel side added up, as the ring was full */
-	bool folding;             /* some of them since the state before this one */
-	uint64_t sample_every;    /* each how manyeth hand-over was taken; 0 and 1: all, exact */
-	bool detached;            /* the probes were taken away as they cost too much */
-	double overhead;          /* estimate: share of a core that observing costs the target */
-	const char *mode;         /* "ledger" or "trace" */
+	uint64_t gaps;		  /* batches that did not continue the one before them */
+	uint64_t folded;	  /* records that the kernel side added up, as the ring was full */
+	bool folding;		  /* some of them since the state before this one */
+	uint64_t sample_every;	  /* each how manyeth hand-over was taken; 0 and 1: all, exact */
+	bool detached;		  /* the probes were taken away as they cost too much */
+	double overhead;	  /* estimate: share of a core that observing costs the target */
+	const char *mode;	  /* "ledger" or "trace" */
 	struct aggregate_series *series;
 	size_t series_count;
 	struct aggregate_counter *counters;
@@ -148,10 +148,10 @@ struct session;
 struct session_options {
 	pid_t pid;
 	enum aggregate_mode mode; /* ledger unless set */
-	uint64_t sample_every;    /* ledger mode: take each so manyeth hand-over; 0 and 1: all */
-	double max_overhead;      /* share of a core, 0 = no limit; see session_watch_cost() */
+	uint64_t sample_every;	  /* ledger mode: take each so manyeth hand-over; 0 and 1: all */
+	double max_overhead;	  /* share of a core, 0 = no limit; see session_watch_cost() */
 	bool by_actor;
-	bool force_perf;    /* perf-event uprobes even where uprobe_multi works */
+	bool force_perf; /* perf-event uprobes even where uprobe_multi works */
 	uint32_t max_series;
 	int verbose;
 };

@@ -274,8 +274,7 @@ static void visit_flow(struct collector *c, const void *key, const void *value)
 {
 	const struct series_key *k = key;
 	struct aggregate *a = c->a;
-	struct aggregate_flow *f =
-		with_room(a->flows, a->flow_count, &c->flow_room, sizeof(*f));
+	struct aggregate_flow *f = with_room(a->flows, a->flow_count, &c->flow_room, sizeof(*f));
 
 	if (!f) {
 		c->error = -ENOMEM;

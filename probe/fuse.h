@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Holds what observing costs the target below a share of one core.
  *
- * The cost is estimated: each trap FUSE_TRAP_NS (`actorprobe doctor` measures it), the time that the
- * BPF programs measured themselves, and FUSE_STAMP_NS per message for stamps and its record. Beyond
- * the limit for FUSE_PATIENCE steps in a row, copying is cut by sampling where that is enough, else
- * the probes come out.
+ * The cost is estimated: each trap FUSE_TRAP_NS (`actorprobe doctor` measures it), the time that
+ * the BPF programs measured themselves, and FUSE_STAMP_NS per message for stamps and its record.
+ * Beyond the limit for FUSE_PATIENCE steps in a row, copying is cut by sampling where that is
+ * enough, else the probes come out.
  */
 #ifndef PROBE_FUSE_H
 #define PROBE_FUSE_H
@@ -27,10 +27,10 @@ struct fuse_reading {
 };
 
 struct fuse {
-	double limit;		   /* share of a core; 0 = none */
-	uint64_t sample_every;	   /* in: now; out: to be set on FUSE_SAMPLE; 0 = cannot sample */
-	double share;		   /* out: estimate of the last step */
-	unsigned int over;	   /* steps in a row */
+	double limit;	       /* share of a core; 0 = none */
+	uint64_t sample_every; /* in: now; out: to be set on FUSE_SAMPLE; 0 = cannot sample */
+	double share;	       /* out: estimate of the last step */
+	unsigned int over;     /* steps in a row */
 	struct fuse_reading last;
 };
 

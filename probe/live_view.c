@@ -240,7 +240,14 @@ static void add_header(struct frame *f, const struct aggregate *now, const struc
 	text_add(&f->line, "pid %d %s, %s mode, observed for ", (int)now->pid,
 		now->command ? now->command : "-", now->mode ? now->mode : "-");
 	text_add_ns(&f->line, (double)now->elapsed_ns);
-	text_add(&f->line, "%s, ", now->alive ? "" : ", ended");
+	text_add(&f->line, "%s", now->alive ? "" : ", ended");
+	if (now->detached)
+		text_add(&f->line, ", probes taken away");
+	if (now->sample_every > 1)
+		text_add(&f->line, ", each %" PRIu64 "th batch", now->sample_every);
+	if (recent->folding)
+		text_add(&f->line, ", folding");
+	text_add(&f->line, ", ");
 	text_add_number(&f->line, f->seconds > 0 ? (double)recent->delivered / f->seconds : 0);
 	text_add(&f->line, " msg/s");
 	end_line(f, true);

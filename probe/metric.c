@@ -71,7 +71,8 @@ const struct metric metrics[] = {
 	COUNTER("actorprobe_folded_records_total", METRIC_FOLDED, 0, "", "records",
 		"Records that the kernel side added up itself because the ring was full."),
 	GAUGE("actorprobe_folding", METRIC_FOLDING, "", "boolean",
-		"1 if records were folded since the scrape before; who sends to whom is incomplete."),
+		"1 if records were folded since the scrape before; who sends to whom is "
+		"incomplete."),
 	GAUGE("actorprobe_sample_every", METRIC_SAMPLE, "", "batches",
 		"1: everything is observed. N: each Nth batch, whose messages are weighted."),
 	GAUGE("actorprobe_overhead_ratio", METRIC_OVERHEAD, "", "ratio",

@@ -92,9 +92,8 @@ static int reserve_overflow(const struct programs *p)
 {
 	static const struct series_key key = {0, MAPS_OVERFLOW, MAPS_OVERFLOW};
 	static const struct mail_series zero; /* the largest of them */
-	const struct bpf_map *maps[] = {
-		p->skeleton->maps.mails, p->skeleton->maps.turns, p->skeleton->maps.delays,
-		p->skeleton->maps.gaps};
+	const struct bpf_map *maps[] = {p->skeleton->maps.mails, p->skeleton->maps.turns,
+		p->skeleton->maps.delays, p->skeleton->maps.gaps};
 
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		if (bpf_map_update_elem(bpf_map__fd(maps[i]), &key, &zero, BPF_NOEXIST) < 0)

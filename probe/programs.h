@@ -15,7 +15,7 @@
 struct actorprobe; /* the skeleton */
 
 #define PROGRAMS_SERIES_DEFAULT 1000u
-#define PROGRAMS_SERIES_MOST    100000u
+#define PROGRAMS_SERIES_MOST	100000u
 
 struct programs {
 	struct actorprobe *skeleton;
@@ -28,7 +28,7 @@ struct programs_options {
 	enum aggregate_mode mode;
 	bool by_actor;
 	bool force_perf;
-	bool messages_given; /* the target's ABI is 1.1 or later */
+	bool messages_given;   /* the target's ABI is 1.1 or later */
 	uint64_t sample_every; /* ledger mode; 0 and 1: all */
 	uint32_t max_series;
 	int verbose;
@@ -40,8 +40,8 @@ struct programs_options {
 int programs_open(struct programs *p, const struct target *target,
 	const struct programs_options *options, struct error *error);
 
-/* The sentence for what the kernel answered (-errno) when it was to load or attach. Returns the exit
- * code. */
+/* The sentence for what the kernel answered (-errno) when it was to load or attach. Returns the
+ * exit code. */
 int programs_explain(int r, enum attach_how how, pid_t pid, struct error *error);
 
 /* Can the maps be read with the rights of this moment? */

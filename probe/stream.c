@@ -187,8 +187,8 @@ static void delay_add(
 static void turn_add(struct stream *s, const struct actor_abi_record *r, uint64_t weight)
 {
 	uint32_t flags = actor_abi_meta_flags(r->meta);
-	struct turn_series *series = series_of(
-		s, &s->turns, actor_of(s, r->who >> 32, r->who), ids_of(r->meta), weight);
+	struct turn_series *series =
+		series_of(s, &s->turns, actor_of(s, r->who >> 32, r->who), ids_of(r->meta), weight);
 	uint64_t run = interval_ns(s, r->second, flags & ACTOR_ABI_SECOND_BACK, weight);
 
 	sender_learn(s, r->who, actor_abi_meta_class(r->meta));
@@ -264,9 +264,10 @@ static void account_add(struct stream *s, const struct ring_batch *b)
 	} else {
 		uint64_t expected = loop->end + (b->elsewhere - loop->elsewhere);
 
-		loop->gaps += head->delivered != expected ||
-			      head->sequence != loop->sequence + 1 +
-							(b->elsewhere_batches - loop->elsewhere_batches);
+		loop->gaps +=
+			head->delivered != expected ||
+			head->sequence != loop->sequence + 1 +
+						  (b->elsewhere_batches - loop->elsewhere_batches);
 		if (head->delivered > expected)
 			loop->missed += head->delivered - expected;
 	}

@@ -41,7 +41,8 @@ struct stream {
 	/* struct mail_series, turn_series, delay_series, gap_series by struct series_key */
 	struct table mails, turns, delays, gaps;
 	struct table tallies; /* uint64_t; actor: reason, dispatcher: family, class_id: id */
-	struct table flows;   /* uint64_t; dispatcher: class of the sender, class_id: of the receiver */
+	struct table
+		flows; /* uint64_t; dispatcher: class of the sender, class_id: of the receiver */
 	struct stream_sender *senders; /* classes of actors by a hash of their slots */
 	struct stream_loop loops[ACTOR_ABI_LOOPS];
 	struct batch total;

@@ -114,8 +114,8 @@ static void every_bound_is_where_bpf_has_it(void **state)
 /* Sizes around those of the reservations. */
 static void batches_of_every_size_are_exact(void **state)
 {
-	static const int sizes[] = {0, 1, 7, 8, 9, 31, 32, 33, 127, 128, 129, 511, 512, 513, 1021,
-		1022, 1023, 1024};
+	static const int sizes[] = {
+		0, 1, 7, 8, 9, 31, 32, 33, 127, 128, 129, 511, 512, 513, 1021, 1022, 1023, 1024};
 	struct fixture f;
 
 	for (int perf = 0; perf < 2; perf++) {
@@ -256,7 +256,8 @@ static void other_records(struct fixture *f)
 	for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++)
 		fake_tell(&f->fake, "raw %lu 7 0 0", META(ACTOR_ABI_LIFE, lives[i], 1, 0));
 	fake_tell(&f->fake, "raw %lu 7 0 2", META(ACTOR_ABI_LIFE, ACTOR_ABI_LIFE_DROP, 1, 0));
-	fake_tell(&f->fake, "raw %lu 7 0 1", META(ACTOR_ABI_LIFE, ACTOR_ABI_LIFE_DEAD_LETTER, 0, 0));
+	fake_tell(
+		&f->fake, "raw %lu 7 0 1", META(ACTOR_ABI_LIFE, ACTOR_ABI_LIFE_DEAD_LETTER, 0, 0));
 	fake_tell(&f->fake, "raw %lu 0 2 -5",
 		META(ACTOR_ABI_LIFE, ACTOR_ABI_LIFE_DISPATCHER_ERROR, 0, 0));
 	fake_tell(&f->fake, "turn 1 1 40 70 3 0");

@@ -31,7 +31,7 @@ static const char *render(uint64_t before_scale, uint64_t now_scale, struct live
 static void frame_shows_dispatchers_classes_and_loops(void **state)
 {
 	static const char *const wanted[] = {
-		"pid 4711 shop, ledger mode, observed for 5 s, 608 msg/s\n",
+		"pid 4711 shop, ledger mode, observed for 5 s, folding, 608 msg/s\n",
 		"delivered 3040 = recorded 3000 + unstamped 25 + lost 15 (copy 15)\n",
 		"DISPATCHER ",
 		"fast \"lane\" ",

@@ -25,11 +25,11 @@
 static struct program one, other;
 
 static const char *const workloads[] = {
-	"work=backlog messages=100003",			   /* a flood */
-	"messages=100003",				   /* volleys */
-	"loops=3 messages=20011",			   /* and between loops */
-	"work=blocked spin=300000 messages=1009",	   /* slow handlers */
-	"dispatcher=immediate messages=20011",		   /* a pass for each turn */
+	"work=backlog messages=100003",		  /* a flood */
+	"messages=100003",			  /* volleys */
+	"loops=3 messages=20011",		  /* and between loops */
+	"work=blocked spin=300000 messages=1009", /* slow handlers */
+	"dispatcher=immediate messages=20011",	  /* a pass for each turn */
 	"dispatcher=custom messages=20011",
 };
 
@@ -243,8 +243,9 @@ static void a_handler_of_four_seconds_is_recorded_when_it_ends(void **state)
  * the one before it, and has nothing of it. */
 static void sessions_in_the_midst_of_turns_are_apart(void **state)
 {
-	static const char *const lines[] = {"messages=0 spin=3000000", "dispatcher=microtask messages=0",
-		"loops=3 messages=0 rest=100", "work=ring messages=0 dispatcher=immediate"};
+	static const char *const lines[] = {"messages=0 spin=3000000",
+		"dispatcher=microtask messages=0", "loops=3 messages=0 rest=100",
+		"work=ring messages=0 dispatcher=immediate"};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct loaded load;
@@ -266,8 +267,9 @@ static void sessions_in_the_midst_of_turns_are_apart(void **state)
 			recorded += a.recorded; /* one may see nothing: no CPU for the target */
 			if (a.delivered)
 				assert_in_range(a.delivered_before, end, loaded_handled(&load));
-			assert_true(a.delivered_before + a.delivered + (uint64_t)loops * BATCH_MOST >=
-				    (a.delivered ? handled : 0));
+			assert_true(
+				a.delivered_before + a.delivered + (uint64_t)loops * BATCH_MOST >=
+				(a.delivered ? handled : 0));
 			if (a.delivered)
 				end = a.delivered_before + a.delivered;
 			assert_true(end <= loaded_handled(&load));
