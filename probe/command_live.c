@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "probe/grouping.h"
 #include "probe/live_view.h"
 #include "probe/report.h"
 
@@ -101,10 +102,12 @@ static int print_recent(struct report *r, struct screen *s, const struct argumen
 }
 
 /* Leaves the screen as it was; a terminal then keeps one frame of the whole run. */
-static int screen_leave(struct report *r, struct screen *s, const struct arguments *a, int code,
-	struct error *error)
+static int screen_leave(struct report *r, struct screen *s, const struct arguments *a,
+	const struct aggregate *first, int code, struct error *error)
 {
 	bool was_entered = s->entered;
+	const struct aggregate loops = {.loops = first->loops, .loop_count = first->loop_count};
+	struct aggregate whole = {0};
 
 	if (!s->terminal)
 		return code;
@@ -113,10 +116,13 @@ static int screen_leave(struct report *r, struct screen *s, const struct argumen
 		text_add(&r->text, SCREEN_LEAVE);
 	s->terminal = false;
 	s->style.columns = 0;
+	if (!code && grouping_subtract(&whole, &r->now, &loops))
+		code = error_set(error, EXIT_USAGE, "out of memory; lower --max-series");
 	if (!code)
-		code = print_frame(r, s, &r->now, a, error);
+		code = print_frame(r, s, &whole, a, error);
 	else
 		report_print(r, error);
+	aggregate_fini(&whole);
 	return code;
 }
 
@@ -125,6 +131,7 @@ int command_live(const struct arguments *a, struct error *error)
 	struct arguments plan = *a;
 	struct report r = {0};
 	struct screen screen = {0};
+	struct aggregate first = {0};
 	unsigned int events = 0;
 	int code;
 
@@ -135,14 +142,17 @@ int command_live(const struct arguments *a, struct error *error)
 		return code;
 	/* Loops count from their own start: only a second state gives their rates. */
 	code = report_read(&r, 0, error);
+	if (!code && grouping_apply(&first, &r.now, GROUPING_FULL))
+		code = error_set(error, EXIT_USAGE, "out of memory; lower --max-series");
 	while (!code && !(events & OBSERVATION_LAST)) {
 		events = observation_wait(&r.observation);
 		if (!(events & OBSERVATION_UNREAD))
 			code = print_recent(&r, &screen, a, events, error);
 	}
-	code = screen_leave(&r, &screen, a, code, error);
+	code = screen_leave(&r, &screen, a, &first, code, error);
 	if (!code)
 		code = report_end(&r, events, error);
+	aggregate_fini(&first);
 	report_close(&r);
 	return code;
 }
