@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probe/capability.h"
 #include "probe/json.h"
 #include "probe/target_list.h"
 
@@ -76,9 +77,11 @@ static void explain(const struct target_list *list)
 		fprintf(stderr, "actorprobe: no process carries libactor\n");
 	if (list->unreadable)
 		fprintf(stderr,
-			"actorprobe: processes left out because they may not be read: %zu; "
-			"CAP_SYS_PTRACE shows them\n",
-			list->unreadable);
+			"actorprobe: processes left out because they may not be read: %zu; %s\n",
+			list->unreadable,
+			capability_have(CAPABILITY_SYS_PTRACE)
+				? "a security module or a user namespace forbids it"
+				: "CAP_SYS_PTRACE shows them");
 }
 
 int command_list(const struct arguments *a, struct error *error)
