@@ -22,8 +22,9 @@ enum option_command {
 	(OPTION_BIT(OPTION_LIVE) | OPTION_BIT(OPTION_HIST) | OPTION_BIT(OPTION_EXPORT))
 #define OPTION_PRINTING (OPTION_BIT(OPTION_LIVE) | OPTION_BIT(OPTION_HIST))
 
-/* Options without a letter; those with one have it as their key. */
+/* Options without a letter, and help; those with one have it as their key. */
 enum option_key {
+	KEY_HELP = 'h',
 	KEY_BY = 256,
 	KEY_LISTEN,
 	KEY_MODE,
@@ -31,7 +32,6 @@ enum option_key {
 	KEY_OVERHEAD,
 	KEY_PERF,
 	KEY_MAX_SERIES,
-	KEY_HELP,
 	KEY_VERSION,
 };
 
