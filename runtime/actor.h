@@ -247,7 +247,8 @@ struct actor_system_options {
 	int64_t drain_ms;   /* how long closing waits for queued work; default 2000, -1: not at all */
 	actor_log_cb log;   /* default: warnings and errors to stderr */
 	void *log_data;
-	int ring_slots; /* of each ring between two loops, a power of two; default 1024 */
+	/* Of each ring between two loops, a power of two; default 1024, growing to 16384 as needed. */
+	int ring_slots;
 };
 
 /* Makes a system. With `loop` set it must be called on the thread that runs that loop, or before

@@ -20,6 +20,8 @@ static struct actor__channel *channel_to(struct actor__loop *from, struct actor_
 		actor__heap_free(channel);
 		return NULL;
 	}
+	channel->first = channel->ring;
+	atomic_store_explicit(&channel->read, channel->ring, memory_order_relaxed);
 	channel->from = from;
 	channel->to = to;
 	from->out[to->id] = channel;
@@ -41,6 +43,21 @@ static int overflow_push(struct actor__loop *from, struct actor__channel *channe
 	return 0;
 }
 
+bool actor__channel_widen(struct actor__loop *from, struct actor__channel *channel)
+{
+	uint32_t slots = channel->ring->slots * 4;
+	struct actor__ring *wider;
+
+	if (channel->overflow.count || slots > from->system->ring_slots_most)
+		return false;
+	wider = actor__ring_new(slots);
+	if (!wider)
+		return false;
+	atomic_store_explicit(&channel->ring->next, wider, memory_order_release);
+	channel->ring = wider;
+	return true;
+}
+
 int actor__channel_send(
 	struct actor__loop *from, struct actor__loop *to, const struct actor__envelope *envelope)
 {
@@ -48,7 +65,10 @@ int actor__channel_send(
 
 	if (!channel)
 		return -ENOMEM;
-	if (ACTOR__UNLIKELY(channel->overflow.count) || !actor__ring_push(channel->ring, envelope)) {
+	if (ACTOR__UNLIKELY(channel->overflow.count) ||
+		(!actor__ring_push(channel->ring, envelope) &&
+			!(actor__channel_widen(from, channel) &&
+				actor__ring_push(channel->ring, envelope)))) {
 		int rc = overflow_push(from, channel, envelope);
 
 		if (rc)

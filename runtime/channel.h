@@ -14,6 +14,9 @@
 int actor__channel_send(
 	struct actor__loop *from, struct actor__loop *to, const struct actor__envelope *envelope);
 
+/* Puts a larger ring behind a full one; false: there is none larger, or no memory. */
+bool actor__channel_widen(struct actor__loop *from, struct actor__channel *channel);
+
 /* After a publish: the channel is flushed with the others, a sleeping receiver is woken at once. */
 static inline void actor__channel_touched(struct actor__loop *from, struct actor__channel *channel)
 {

@@ -209,7 +209,9 @@ struct actor__observer {
 struct actor__channel {
 	struct actor__loop *from;
 	struct actor__loop *to;
-	struct actor__ring *ring;
+	struct actor__ring *ring;  /* where the sender writes */
+	struct actor__ring *first; /* the oldest, with the others behind it */
+	_Atomic(struct actor__ring *) read; /* where the receiver reads; written by it */
 	struct actor__mailbox overflow; /* this and all later mail, while the ring is full */
 	bool dirty;                     /* in the loop's list of channels to flush */
 	struct actor__channel *next_dirty;
@@ -291,7 +293,8 @@ enum actor__phase {
 struct actor_system {
 	char name[ACTOR_NAME_BYTES + 1];
 	uint32_t throughput;
-	uint32_t ring_slots;
+	uint32_t ring_slots;      /* of a channel's first ring */
+	uint32_t ring_slots_most; /* of its last one */
 	int64_t drain_ms;
 	struct actor_dispatcher_spec standard;
 	actor_log_cb log;

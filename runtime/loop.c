@@ -277,15 +277,18 @@ static void channel_free(struct actor__loop *loop, struct actor__channel *channe
 {
 	struct actor__envelope *e;
 
-	while ((e = actor__ring_peek(channel->ring))) {
-		actor__dead_letter(channel->to, e);
-		actor__ring_pop(channel->ring);
+	for (struct actor__ring *ring = channel->first, *next; ring; ring = next) {
+		while ((e = actor__ring_peek(ring))) {
+			actor__dead_letter(channel->to, e);
+			actor__ring_pop(ring);
+		}
+		next = atomic_load_explicit(&ring->next, memory_order_acquire);
+		actor__ring_free(ring);
 	}
 	while (channel->overflow.count) {
 		actor__dead_letter(channel->to, actor__mailbox_pop(&channel->overflow));
 		actor__mailbox_done(&channel->overflow, &loop->pool);
 	}
-	actor__ring_free(channel->ring);
 	actor__heap_free(channel);
 }
 

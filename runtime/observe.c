@@ -169,11 +169,11 @@ bool actor__observe_batch(struct actor__loop *loop)
 
 	if (!listening(loop))
 		return false;
+	listener_check(loop);
 	if (o->used + ACTOR_ABI_TURN_RECORDS > ACTOR__LEDGER_RECORDS) {
 		make_room(loop, ACTOR_ABI_TURN_RECORDS);
 		o->now = actor__ticks(); /* the hand-over is no part of the next handler */
 	}
-	listener_check(loop);
 	if (!o->used) {
 		ledger_begin(o, loop->abi->delivered, loop->abi->unstamped);
 		o->first_at = o->now;

@@ -40,9 +40,20 @@ static bool take_in(struct actor__loop *loop, struct actor__envelope *e)
 	return actor__deliver(loop, e) == 0;
 }
 
+/* The ring to read now: a wider one, when the one before is empty for good. */
+static struct actor__ring *ring_of(struct actor__channel *channel)
+{
+	struct actor__ring *ring = atomic_load_explicit(&channel->read, memory_order_relaxed);
+	struct actor__ring *next = actor__ring_follow(ring);
+
+	if (next != ring)
+		atomic_store_explicit(&channel->read, next, memory_order_release);
+	return next;
+}
+
 static uint32_t receive_ring(struct actor__loop *loop, struct actor__channel *channel)
 {
-	struct actor__ring *ring = channel->ring;
+	struct actor__ring *ring = ring_of(channel);
 	struct actor__envelope *e;
 	uint32_t count = 0;
 
@@ -53,9 +64,11 @@ static uint32_t receive_ring(struct actor__loop *loop, struct actor__channel *ch
 		actor__ring_pop(ring);
 		count++;
 	}
+	if (!count)
+		return 0;
 	/* Partner: actor__channels_flush() sets `waiting` before it looks for room. */
 	actor__fence();
-	if (atomic_load_explicit(&channel->waiting, memory_order_relaxed) && count) {
+	if (atomic_load_explicit(&channel->waiting, memory_order_relaxed)) {
 		atomic_store(&channel->waiting, 0);
 		actor__handles_signal(channel->from);
 	}
@@ -107,7 +120,11 @@ bool actor__receive_waiting(struct actor__loop *loop)
 			struct actor__channel *channel =
 				atomic_load_explicit(&loop->in[id], memory_order_acquire);
 
-			if (!actor__ring_empty(channel->ring))
+			struct actor__ring *ring =
+				atomic_load_explicit(&channel->read, memory_order_acquire);
+
+			if (!actor__ring_empty(ring) ||
+				atomic_load_explicit(&ring->next, memory_order_acquire))
 				return true;
 		}
 	}

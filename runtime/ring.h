@@ -2,7 +2,9 @@
 /* A single-producer, single-consumer ring of envelopes between two loops' threads.
  *
  * The producer owns `tail`, the consumer owns `head`; each keeps a copy of the other's index and
- * reads the real one only when the copy says full or empty. */
+ * reads the real one only when the copy says full or empty. A ring that is full may get a larger
+ * one behind it: the producer goes on there, the consumer follows when it has emptied the first.
+ * A ring that was left stays until its channel is freed, since others may look at it. */
 #ifndef ACTOR_RING_H
 #define ACTOR_RING_H
 
@@ -12,6 +14,8 @@
 
 struct actor__ring {
 	uint32_t slots; /* power of two; set once */
+	/* release: after the last push to this one; acquire: the consumer looks once more, then goes */
+	_Atomic(struct actor__ring *) next;
 	/* consumer */
 	_Alignas(64) _Atomic uint32_t head; /* release: the slot was read; acquire: push */
 	uint32_t tail_seen;
@@ -76,6 +80,14 @@ static inline void actor__ring_pop(struct actor__ring *ring)
 	uint32_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
 	atomic_store_explicit(&ring->head, head + 1, memory_order_release);
+}
+
+/* Consumer. The ring to read from: the next one, once this one is empty for good. */
+static inline struct actor__ring *actor__ring_follow(struct actor__ring *ring)
+{
+	struct actor__ring *next = atomic_load_explicit(&ring->next, memory_order_acquire);
+
+	return next && !actor__ring_peek(ring) ? next : ring;
 }
 
 /* Either side, and whoever looks on. */

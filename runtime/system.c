@@ -16,7 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RING_SLOTS     1024
+#define RING_SLOTS     1024  /* at first */
+#define RING_SLOTS_WIDE 16384 /* after it was full twice */
 #define RING_SLOTS_MAX (1 << 20)
 
 static int options_check(const struct actor_system_options *o)
@@ -38,6 +39,7 @@ static int system_init(struct actor_system *system, const struct actor_system_op
 	snprintf(system->name, sizeof(system->name), "%s", o->name ? o->name : "actor");
 	system->throughput = o->throughput ? (uint32_t)o->throughput : ACTOR_THROUGHPUT;
 	system->ring_slots = o->ring_slots ? (uint32_t)o->ring_slots : RING_SLOTS;
+	system->ring_slots_most = o->ring_slots ? system->ring_slots : RING_SLOTS_WIDE;
 	system->drain_ms = o->drain_ms ? o->drain_ms : ACTOR_DRAIN_MS;
 	system->log = o->log;
 	system->log_data = o->log_data;
