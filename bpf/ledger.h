@@ -14,7 +14,7 @@
 #include "bpf/copy.h"
 #include "bpf/fold.h"
 
-#define LEDGER_CHUNK 4u /* records that are copied to the stack at once */
+#define LEDGER_CHUNK 8u /* records that are copied to the stack at once */
 
 /* Whether the probe says how many messages a hand-over holds: from ABI 1.1 on. */
 const volatile bool messages_given = true;
@@ -117,7 +117,7 @@ static __always_inline long walk_chunk(struct fold_walk *walk, bool sleepable)
 	struct actor_abi_record records[LEDGER_CHUNK] = {0};
 	uint32_t n = walk->left < LEDGER_CHUNK ? walk->left : LEDGER_CHUNK;
 
-	if (copy(records, (n & 7) * sizeof(records[0]), walk->address, sleepable)) {
+	if (copy(records, (n & 15) * sizeof(records[0]), walk->address, sleepable)) {
 		walk->unread = walk->left;
 		return 1;
 	}
