@@ -44,10 +44,14 @@ def number(value):
 
 
 def ratio(results, row):
-    """To libactor in suite runtime, to `off` in suite observe."""
-    base = {"runtime": "libactor", "observe": "off"}.get(row["suite"])
-    value = base and results.get(row["suite"], row["workload"], base)
-    if not value or row["system"] == base or row["unit"] == "ratio":
+    """To libactor in suite runtime, to `off` in observe, to the default in dispatchers."""
+    base = {"runtime": "libactor", "observe": "off"}.get(row["suite"], "libactor")
+    workload = row["workload"]
+    if row["suite"] == "dispatchers":
+        words = workload.split("/")
+        workload = "/".join([words[0], "hybrid-64", "t16"] + words[3:])
+    value = results.get(row["suite"], workload, base)
+    if not value or row["unit"] == "ratio" or (workload, base) == (row["workload"], row["system"]):
         return ""
     return f"{row['value'] / value:.2f}"
 

@@ -58,6 +58,11 @@ def built(name):
     return os.path.exists(os.path.join(BENCH, name))
 
 
+def installed(program):
+    return any(os.access(os.path.join(place, program), os.X_OK)
+               for place in os.environ.get("PATH", "").split(":"))
+
+
 def path(*names):
     return os.path.join(BENCH, *names)
 

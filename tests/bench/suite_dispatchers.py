@@ -11,7 +11,7 @@ THROUGHPUTS = [1, 16, 64]
 def once(results, workload, dispatcher, throughput):
     """[(name of the row, unit, values)]"""
     command = [path("bench"), workload, f"dispatcher={dispatcher}", f"throughput={throughput}",
-               "timer=1", "total=20000", "repetition_ms=20", "repetitions=3"]
+               "timer=1", "total=20000", "repetition_ms=30", "repetitions=3"]
     try:
         return [(f"{name.split('/')[0]}/{dispatcher}/t{throughput}"
                  + ("/timer" if "/" in name else ""), unit, values)

@@ -7,7 +7,7 @@ to for the whole suite; they run the same work in turn. What is printed is time 
 import re
 import subprocess
 
-from measure import Failed, Gate, library, median, path, built, ONE
+from measure import Failed, Gate, ONE, built, installed, library, median, path
 from tracer import Actorprobe, Bpftrace, Lttng
 
 HANDLERS = [0, 200, 1000, 10000]  # ns
@@ -75,6 +75,9 @@ def ways_open(results, lttng):
         wishes.append(("lttng-ust", "lttng", "bench_lttng", None))
     ways = []
     for system, copy, program, attach in wishes:
+        if not built(program):
+            results.skip(f"observe: {system}", f"{program} is not built, its headers are missing")
+            continue
         try:
             ways.append(Way(system, copy, program, attach))
         except (Failed, OSError) as error:
@@ -148,6 +151,9 @@ def instructions(workload, copy, total):
 
 def callgrind(results):
     """Instructions per message: the slope between two lengths, so that the start cancels out."""
+    if not installed("valgrind"):
+        results.skip("observe: instructions", "valgrind not installed")
+        return
     few, many = 20000, 60000
     for workload in WORKLOADS:
         for system, copy in (("compiled-out", "none"), ("off", "off")):
@@ -159,9 +165,9 @@ def callgrind(results):
 
 def lttng_open(results):
     try:
-        if built("bench_lttng"):
+        if built("bench_lttng") and installed("lttng-sessiond") and installed("babeltrace"):
             return Lttng()
-        results.skip("observe: lttng-ust", "lttng-tools or liblttng-ust-dev not installed")
+        results.skip("observe: lttng-ust", "lttng-tools, liblttng-ust-dev or babeltrace not installed")
     except (Failed, OSError) as error:
         results.skip("observe: lttng-ust", str(error))
     return None
@@ -191,7 +197,4 @@ def suite(results):
         if lttng:
             lttng.close()
     orders(results, rounds)
-    try:
-        callgrind(results)
-    except OSError as error:
-        results.skip("observe: callgrind", str(error))
+    callgrind(results)
