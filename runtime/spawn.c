@@ -89,8 +89,10 @@ static int cell_make(const struct request *r, bool outside, struct actor__cell *
 	struct actor__loop *loop = r->loop;
 	struct actor__cell *cell;
 	actor_ref ref;
-	int rc = actor__slot_reserve(loop->slots, outside, &ref);
+	int rc = -ENOMEM;
 
+	if (r->cls->state_bytes < PTRDIFF_MAX / 2) /* `bytes` has not wrapped around */
+		rc = actor__slot_reserve(loop->slots, outside, &ref);
 	if (rc)
 		return rc;
 	cell = outside ? actor__heap_alloc(bytes) : actor__pool_take(&loop->pool, bytes);

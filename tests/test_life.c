@@ -407,6 +407,10 @@ static void wrong_spawn_options_are_refused(void **state)
 		.size = sizeof(nameless), .on_message = node_message};
 	static struct actor_class mute = {.size = sizeof(mute), .name = "mute"};
 	static struct actor_class small = {.name = "small", .on_message = node_message};
+	static struct actor_class huge = {.size = sizeof(huge),
+		.name = "huge",
+		.on_message = node_message,
+		.state_bytes = SIZE_MAX};
 	const struct {
 		struct actor_class *cls;
 		struct actor_spawn_options options;
@@ -416,6 +420,7 @@ static void wrong_spawn_options_are_refused(void **state)
 		{&nameless, {.size = sizeof(rows[0].options)}, ACTOR_ECLASS},
 		{&mute, {.size = sizeof(rows[0].options)}, ACTOR_ECLASS},
 		{&small, {.size = sizeof(rows[0].options)}, ACTOR_ECLASS},
+		{&huge, {.size = sizeof(rows[0].options)}, -ENOMEM},
 		{&node_class, {.size = 0}, ACTOR_EOPTIONS},
 		{&node_class, {.size = sizeof(rows[0].options), .throughput = -1}, ACTOR_EBUDGET},
 		{&node_class, {.size = sizeof(rows[0].options), .throughput = 1000001},
