@@ -2,6 +2,7 @@
 /* The sentence for each error code, and the version. */
 #include "actor.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define STRING(x)  #x
@@ -24,6 +25,11 @@ const char *actor_strerror(int code)
 	case name:                                                                                 \
 		return text;
 		ACTOR_ERRORS(CASE)
+	/* libuv has no text for these. */
+	case -ECHILD:
+		return "the actor system belongs to the process before fork";
+	case -EDEADLK:
+		return "a loop's thread would wait for itself; use actor_ask() in a handler";
 	default:
 		return code < 0 ? uv_text(code) : "no error";
 	}
