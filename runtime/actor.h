@@ -381,13 +381,14 @@ typedef int (*actor_reply_cb)(
 	struct actor_ctx *ctx, int status, const struct actor_message *reply, void *data);
 
 /* Tells `to` a message and calls `cb` once, with the first answer or at the time-out. Later
- * answers are ignored. Stopping the asker cancels without a call. timeout_ms 0 is 5 000, -1 never.
- * Errors as actor_tell(), and -ENOMEM. */
+ * answers are ignored. Stopping the asker cancels without a call. timeout_ms 0 is 5 000, below 0
+ * never. Errors as actor_tell(), and -ENOMEM; -EINVAL also without `cb`. */
 ACTOR_EXPORT int actor_ask(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
 	const void *payload, size_t bytes, int64_t timeout_ms, actor_reply_cb cb, void *data);
 
 /* Asks from outside and waits. The answer's payload is copied into `reply` (at most `*reply_bytes`,
- * which becomes its true size) and destroyed. Any thread that is not a loop of the system.
+ * which becomes its true size) and destroyed. timeout_ms as above. Any thread that is not a loop of
+ * the system.
  * Errors as actor_tell(); -ETIMEDOUT, -ECANCELED (system closes), -EDEADLK on a loop's thread. */
 ACTOR_EXPORT int actor_system_ask(struct actor_system *system, actor_ref to,
 	struct actor_type *type, const void *payload, size_t bytes, int64_t timeout_ms, void *reply,
