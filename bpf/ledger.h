@@ -2,144 +2,20 @@
 /* Ledger mode: one trap per hand-over. The batch is copied into the ring, and folded into the maps
  * here when the ring is full, so that nothing is lost while its reader is slow or stopped.
  *
- * A reservation must have a constant size, so that there are classes of sizes. The reader polls; it
- * is woken only when much is waiting. With sampling each N-th hand-over of a loop is taken, and its
- * messages stand for those that were passed over since the last one: weights are whole numbers
- * whose sum is exact.
+ * With sampling each N-th hand-over of a loop is taken, and its messages stand for those that were
+ * passed over since the last one: weights are whole numbers whose sum is exact.
  */
 #ifndef BPF_LEDGER_H
 #define BPF_LEDGER_H
 
-#include "bpf/account.h"
-#include "bpf/copy.h"
-#include "bpf/fold.h"
-
-#define LEDGER_CHUNK 8u /* records that are copied to the stack at once */
+#include "bpf/ring.h"
+#include "bpf/walk.h"
 
 /* Whether the probe says how many messages a hand-over holds: from ABI 1.1 on. */
 const volatile bool messages_given = true;
 
 /* Each how manyeth hand-over of a loop is taken; the collector may change it. */
 volatile uint64_t sample_every = 1;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, RING_BYTES);
-} ring SEC(".maps");
-
-struct handed {
-	uint64_t address;
-	uint64_t records;
-	uint64_t messages;
-	uint64_t skipped;
-	uint32_t loop;
-	struct actor_abi_handover head;
-};
-
-/* What became of a batch. */
-enum handed_to { HANDED_TO_RING, HANDED_TO_NOBODY, HANDED_UNREADABLE };
-
-static __always_inline uint64_t wake_flag(uint64_t bytes)
-{
-	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
-
-	/* Only who crosses the line wakes: the reader may be stopped. */
-	return waiting >= RING_WAKE && waiting < RING_WAKE + 2 * bytes ? BPF_RB_FORCE_WAKEUP
-								       : BPF_RB_NO_WAKEUP;
-}
-
-#define RING_PUT(room)                                                                             \
-	do {                                                                                       \
-		const uint64_t size_ =                                                             \
-			sizeof(struct ring_batch) + (room) * sizeof(struct actor_abi_record);      \
-		struct ring_batch *to = bpf_ringbuf_reserve(&ring, size_, 0);                      \
-		uint64_t bytes_ = handed->records * sizeof(struct actor_abi_record);               \
-                                                                                                   \
-		if (!to)                                                                           \
-			return HANDED_TO_NOBODY;                                                   \
-		to->records = handed->records;                                                     \
-		to->loop = handed->loop;                                                           \
-		to->messages = handed->messages;                                                   \
-		to->skipped = handed->skipped;                                                     \
-		to->elsewhere = account->elsewhere;                                                \
-		to->elsewhere_batches = account->elsewhere_batches;                                \
-		to->head = handed->head;                                                           \
-		if (bytes_ > (room) * sizeof(struct actor_abi_record))                             \
-			bytes_ = (room) * sizeof(struct actor_abi_record);                         \
-		if (bytes_ &&                                                                      \
-			copy(to->record, bytes_, handed->address + sizeof(to->head), sleepable)) { \
-			bpf_ringbuf_discard(to, BPF_RB_NO_WAKEUP);                                 \
-			return HANDED_UNREADABLE;                                                  \
-		}                                                                                  \
-		bpf_ringbuf_submit(to, wake_flag(size_));                                          \
-		return HANDED_TO_RING;                                                             \
-	} while (0)
-
-static __always_inline enum handed_to ring_put(
-	const struct handed *handed, const struct loop_account *account, bool sleepable)
-{
-	if (handed->records <= 8)
-		RING_PUT(8);
-	if (handed->records <= 32)
-		RING_PUT(32);
-	if (handed->records <= 128)
-		RING_PUT(128);
-	if (handed->records <= 512)
-		RING_PUT(512);
-	RING_PUT(LEDGER_RECORDS_MAX);
-}
-
-struct fold_walk {
-	uint64_t address;
-	uint64_t left;
-	uint64_t weight; /* of each record, and of so many messages one more */
-	uint64_t heavier;
-	uint64_t unread; /* records, if the copy failed */
-	struct batch batch;
-};
-
-static __always_inline void walk_record(struct fold_walk *walk, const struct actor_abi_record *r)
-{
-	uint32_t kind = actor_abi_meta_kind(r->meta);
-
-	if (kind == ACTOR_ABI_MARK)
-		return; /* trace mode's */
-	walk->batch.weight = walk->weight;
-	if (kind == ACTOR_ABI_MESSAGE && walk->heavier) {
-		walk->heavier--;
-		walk->batch.weight++;
-	}
-	fold(r->meta, r->who, r->first, r->second, &walk->batch);
-}
-
-static __always_inline long walk_chunk(struct fold_walk *walk, bool sleepable)
-{
-	struct actor_abi_record records[LEDGER_CHUNK] = {0};
-	uint32_t n = walk->left < LEDGER_CHUNK ? walk->left : LEDGER_CHUNK;
-
-	if (copy(records, (n & 15) * sizeof(records[0]), walk->address, sleepable)) {
-		walk->unread = walk->left;
-		return 1;
-	}
-	for (uint32_t i = 0; i < LEDGER_CHUNK; i++)
-		if (i < n)
-			walk_record(walk, &records[i]);
-	walk->address += n * sizeof(records[0]);
-	walk->left -= n;
-	return 0;
-}
-
-static long walk_sleepable(uint32_t index, struct fold_walk *walk)
-{
-	(void)index;
-	return walk_chunk(walk, true);
-}
-
-static long walk_perf(uint32_t index, struct fold_walk *walk)
-{
-	(void)index;
-	return walk_chunk(walk, false);
-}
 
 /* The batch did not go to the ring. Its loop is the only writer. */
 static __always_inline void account_elsewhere(
