@@ -3,9 +3,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "probe/command.h"
+
+#define FEWEST_FILES 64
 
 static int command_help(const struct arguments *a, struct error *error)
 {
@@ -38,6 +41,21 @@ static int check_output(struct error *error)
 	return 0;
 }
 
+/* With fewer descriptors, failures in many places would look like other causes. */
+static int check_files(struct error *error)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= FEWEST_FILES)
+		return 0;
+	limit.rlim_cur = limit.rlim_max < FEWEST_FILES ? limit.rlim_max : FEWEST_FILES;
+	if (limit.rlim_cur == FEWEST_FILES && setrlimit(RLIMIT_NOFILE, &limit) == 0)
+		return 0;
+	return error_set(error, EXIT_PERMISSION,
+		"only %llu open files are allowed, too few; raise the limit with `ulimit -n 1024`",
+		(unsigned long long)limit.rlim_cur);
+}
+
 static int flush(struct error *error)
 {
 	if (fflush(stdout) == 0)
@@ -56,6 +74,8 @@ int main(int argc, char **argv)
 	code = check_output(&error);
 	if (!code)
 		code = arguments_parse(&arguments, argc, argv, &error);
+	if (!code && arguments.command != OPTION_HELP && arguments.command != OPTION_VERSION)
+		code = check_files(&error);
 	if (!code)
 		code = commands[arguments.command](&arguments, &error);
 	if (!code)

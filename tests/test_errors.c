@@ -251,7 +251,7 @@ static void a_missing_permission_is_3_and_named(void **state)
 		{CAPS(",+sys_ptrace,+perfmon"), 3, "grant the missing CAP_BPF\n"},
 		{CAPS(",+sys_ptrace,+bpf,+perfmon") " --perf-events", 3,
 			"grant the missing CAP_SYS_ADMIN\n"},
-		{"ulimit -n 12 && $A hist -p $LOAD", 3, "too many open files; raise the limit"},
+		{"ulimit -n 12 && $A hist -p $LOAD", 3, "too few; raise the limit"},
 	};
 
 	(void)state;
