@@ -63,9 +63,16 @@ static void heap_remove(struct actor__asks *asks, struct actor__ask *ask)
 		heap_down(asks, at, last);
 }
 
+/* Scatters numbers by the golden ratio: in a row they would be one long probe sequence, which each
+ * look-up of a missing one and each removal walks to its end (Knuth, TAOCP vol. 3, 6.4). */
+static uint32_t home_of(const struct actor__asks *asks, uint32_t number)
+{
+	return (uint32_t)((uint64_t)(number * 2654435769u) * asks->table_room >> 32);
+}
+
 static void table_put(struct actor__asks *asks, struct actor__ask *ask)
 {
-	uint32_t at = ask->number & (asks->table_room - 1);
+	uint32_t at = home_of(asks, ask->number);
 
 	while (asks->table[at])
 		at = (at + 1) & (asks->table_room - 1);
@@ -149,7 +156,7 @@ struct actor__ask *actor__asks_find(const struct actor__asks *asks, uint32_t num
 
 	if (!asks->table_room)
 		return NULL;
-	for (at = number & (asks->table_room - 1); asks->table[at];
+	for (at = home_of(asks, number); asks->table[at];
 		at = (at + 1) & (asks->table_room - 1))
 		if (asks->table[at]->number == number)
 			return asks->table[at];
@@ -160,13 +167,13 @@ struct actor__ask *actor__asks_find(const struct actor__asks *asks, uint32_t num
 static void table_remove(struct actor__asks *asks, const struct actor__ask *ask)
 {
 	uint32_t mask = asks->table_room - 1;
-	uint32_t gap = ask->number & mask;
+	uint32_t gap = home_of(asks, ask->number);
 	uint32_t at;
 
 	while (asks->table[gap] != ask)
 		gap = (gap + 1) & mask;
 	for (at = (gap + 1) & mask; asks->table[at]; at = (at + 1) & mask) {
-		uint32_t home = asks->table[at]->number & mask;
+		uint32_t home = home_of(asks, asks->table[at]->number);
 
 		if (((at - home) & mask) >= ((at - gap) & mask)) {
 			asks->table[gap] = asks->table[at];

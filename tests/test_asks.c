@@ -112,10 +112,33 @@ static void random_asks_agree_with_a_plain_list(void **state)
 	actor__pool_fini(&pool);
 }
 
+/* Numbers come in a row; a removal and a miss walk to the end of the row of used places. */
+static void many_asks_leave_free_places_between_them(void **state)
+{
+	static struct actor__ask *many[100003];
+	uint32_t run = 0, longest = 0;
+
+	for (uint32_t i = 0; i < 100003; i++) {
+		many[i] = actor__asks_add(&asks, &pool, &lists[0], 0);
+		assert_non_null(many[i]);
+	}
+	for (uint32_t i = 0; i < asks.table_room; i++) {
+		run = asks.table[i] ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	assert_in_range(longest, 1, 16);
+	for (uint32_t i = 0; i < 100003; i++)
+		actor__asks_remove(&asks, &pool, &lists[0], many[i]);
+	assert_int_equal(asks.count, 0);
+	actor__asks_fini(&asks);
+	actor__pool_fini(&pool);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_asks_agree_with_a_plain_list),
+		cmocka_unit_test(many_asks_leave_free_places_between_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
