@@ -382,7 +382,7 @@ typedef int (*actor_reply_cb)(
 
 /* Tells `to` a message and calls `cb` once, with the first answer or at the time-out. Later
  * answers are ignored. Stopping the asker cancels without a call. timeout_ms 0 is 5 000, below 0
- * never. Errors as actor_tell(), and -ENOMEM; -EINVAL also without `cb`. */
+ * never. `cb` NULL: the answer is ignored. Errors as actor_tell(), and -ENOMEM. */
 ACTOR_EXPORT int actor_ask(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
 	const void *payload, size_t bytes, int64_t timeout_ms, actor_reply_cb cb, void *data);
 

@@ -18,8 +18,6 @@ int actor_ask(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, cons
 	struct actor__ask *ask;
 	int rc;
 
-	if (ACTOR__UNLIKELY(!cb))
-		return -EINVAL;
 	if (timeout_ms >= 0)
 		deadline = uv_now(loop->uv) + (uint64_t)(timeout_ms ? timeout_ms : ACTOR_ASK_TIMEOUT_MS);
 	ask = actor__asks_add(&loop->asks, &loop->pool, &cell->asks, deadline);

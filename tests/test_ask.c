@@ -90,8 +90,6 @@ static int asker_message(struct actor_ctx *ctx, const struct actor_message *mess
 		return 0;
 	}
 	memcpy(&o, message->payload, sizeof(o));
-	if (actor_ask(ctx, o.to, &plain_type, NULL, 0, 1, NULL, NULL) != -EINVAL)
-		atomic_fetch_add(&wrong, 1);
 	rc = actor_ask(ctx, o.to, &plain_type, &o.question, sizeof(o.question), o.timeout_ms,
 		on_reply, (void *)1);
 	if (o.then_stop)
