@@ -241,7 +241,6 @@ struct actor__loop {
 	uint32_t index; /* in the system */
 	bool owned;  /* has a thread of ours */
 	bool awake;  /* the idle handle runs */
-	bool in_turn;
 	bool in_drain;
 	bool closed;   /* the inbox is closed, handles are closing */
 	struct actor__spin spin;
@@ -337,6 +336,12 @@ static inline struct actor__loop *actor__loop_of(const struct actor_system *syst
 		if (system->loops[i]->id == actor__ref_loop(ref))
 			return system->loops[i];
 	return NULL;
+}
+
+/* Is a turn open? The loop's thread. */
+static inline bool actor__in_turn(const struct actor__loop *loop)
+{
+	return loop->abi->actor != 0;
 }
 
 /* Does the calling thread run this loop? */

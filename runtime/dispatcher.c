@@ -135,7 +135,7 @@ void actor_unit_run(struct actor_unit *unit)
 {
 	struct actor_dispatcher *dispatcher = unit->dispatcher;
 
-	if (unit->state == ACTOR__UNIT_QUEUED && !dispatcher->loop->in_turn) {
+	if (unit->state == ACTOR__UNIT_QUEUED && !actor__in_turn(dispatcher->loop)) {
 		unit_run(dispatcher->loop, unit);
 		return;
 	}

@@ -252,7 +252,7 @@ static void append(struct actor__loop *loop, const struct actor_abi_record *reco
 	/* An open batch keeps the room it was promised. */
 	make_room(loop, ACTOR_ABI_TURN_RECORDS + 1);
 	if (!o->used) {
-		if (!loop->in_turn)
+		if (!actor__in_turn(loop))
 			ledger_begin(o, loop->abi->delivered, loop->abi->unstamped);
 		o->first_at = actor__ticks();
 	}

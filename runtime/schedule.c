@@ -56,19 +56,44 @@ static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
 	actor__observe_end(loop, turn, outcome);
 }
 
-/* Somebody began to listen in the middle of a turn. */
-NOINLINE struct actor__cell *run_noticed(
-	struct actor__loop *loop, struct actor__cell *cell, uint32_t left)
+INLINE void turn_open(struct actor__loop *loop, struct actor__cell *cell)
+{
+	cell->unit.state = ACTOR__UNIT_RUNNING;
+	loop->abi->actor = cell->self;
+	/* One writer; stats and observers read it. */
+	__atomic_store_n(&loop->abi->turn, loop->abi->turn + 1, __ATOMIC_RELAXED);
+}
+
+NOINLINE int turn_again(struct actor__cell *cell)
+{
+	actor__unit_queue(&cell->unit, actor__probes_records() ? actor__ticks() : 0);
+	return 0;
+}
+
+/* The cell rests, or asks for its next turn; NULL: it is gone. */
+INLINE int turn_close(struct actor__loop *loop, struct actor__cell *cell)
+{
+	loop->abi->actor = 0;
+	if (ACTOR__UNLIKELY(!cell))
+		return 0;
+	actor__mailbox_rest(&cell->mailbox, &loop->pool);
+	cell->unit.state = ACTOR__UNIT_IDLE;
+	return actor__cell_dispatchable(cell) ? turn_again(cell) : 0;
+}
+
+/* Somebody began to listen in the middle of a turn: its later messages are observed. */
+NOINLINE int turn_noticed(struct actor__loop *loop, struct actor__cell *cell, uint32_t left)
 {
 	struct actor__turn turn;
 
 	actor__observe_who(cell, &turn);
 	run_observed(loop, &cell, &turn, left);
-	return cell;
+	return turn_close(loop, cell);
 }
 
-/* A turn that nobody listens to; if somebody begins to, its later messages are observed. */
-INLINE struct actor__cell *run_plain(struct actor__loop *loop, struct actor__cell *cell)
+/* A turn that nobody listens to. Whatever is rare leaves by a last call, so that the way of most
+ * turns saves no register for it. */
+INLINE int turn_plain(struct actor__loop *loop, struct actor__cell *cell)
 {
 	uint32_t left = cell->throughput;
 
@@ -78,30 +103,35 @@ INLINE struct actor__cell *run_plain(struct actor__loop *loop, struct actor__cel
 		enum actor_abi_outcome outcome;
 
 		if (ACTOR__UNLIKELY(cell->signals) && !actor__life_signals(cell))
-			return NULL;
+			return turn_close(loop, NULL);
 		if (ACTOR__UNLIKELY(cell->state != ACTOR__RUNNING))
-			return cell;
+			break;
 		outcome = actor__turn_run(cell, NULL, &rest, false);
 		left -= most - rest;
 		if (outcome == ACTOR_ABI_EMPTY || (outcome == ACTOR_ABI_BUDGET && !left))
-			return cell;
+			break;
 		if (actor__probes_records() && actor__observe_batch(loop))
-			return run_noticed(loop, cell, left);
+			return turn_noticed(loop, cell, left);
 	}
+	return turn_close(loop, cell);
 }
 
 /* A turn that begins while some probe is listened to. */
-NOINLINE struct actor__cell *turn_observed(struct actor__loop *loop, struct actor__cell *cell)
+NOINLINE int turn_observed(struct actor__loop *loop, struct actor__cell *cell)
 {
 	struct actor__turn turn;
+	int rc;
 
+	turn_open(loop, cell);
 	actor__observe_turn(loop, cell, &turn);
-	if (actor__probes_records() && actor__observe_batch(loop))
+	if (actor__probes_records() && actor__observe_batch(loop)) {
 		run_observed(loop, &cell, &turn, cell->throughput);
-	else
-		cell = run_plain(loop, cell);
+		rc = turn_close(loop, cell);
+	} else {
+		rc = turn_plain(loop, cell);
+	}
 	loop->abi->turn_since = 0;
-	return cell;
+	return rc;
 }
 
 int actor__schedule_run(struct actor_unit *unit)
@@ -109,18 +139,8 @@ int actor__schedule_run(struct actor_unit *unit)
 	struct actor__cell *cell = (struct actor__cell *)unit;
 	struct actor__loop *loop = cell->loop;
 
-	unit->state = ACTOR__UNIT_RUNNING;
-	loop->in_turn = true;
-	loop->abi->actor = cell->self;
-	/* One writer; stats and observers read it. */
-	__atomic_store_n(&loop->abi->turn, loop->abi->turn + 1, __ATOMIC_RELAXED);
-	cell = actor__probes_any() ? turn_observed(loop, cell) : run_plain(loop, cell);
-	loop->abi->actor = 0;
-	loop->in_turn = false;
-	if (ACTOR__UNLIKELY(!cell))
-		return 0;
-	actor__mailbox_rest(&cell->mailbox, &loop->pool);
-	unit->state = ACTOR__UNIT_IDLE;
-	actor__cell_ask(cell);
-	return 0;
+	if (actor__probes_any())
+		return turn_observed(loop, cell);
+	turn_open(loop, cell);
+	return turn_plain(loop, cell);
 }

@@ -162,7 +162,7 @@ int actor_system_drain(struct actor_system *system)
 		return -ECHILD;
 	if (!system->embedded || !actor__loop_here(loop))
 		return ACTOR_ETHREAD;
-	if (loop->in_turn || loop->in_drain)
+	if (actor__in_turn(loop) || loop->in_drain)
 		return -EBUSY;
 	actor__handles_ensure(loop);
 	return (int)actor__dispatchers_drain(loop, false);

@@ -99,7 +99,7 @@ int actor__send(struct actor_system *system, struct actor__envelope *e)
 		return send_outside(to, e);
 	actor__handles_ensure(to);
 	rc = actor__send_here(to, e);
-	if (to->dirty && !to->in_turn)
+	if (to->dirty && !actor__in_turn(to))
 		actor__channels_flush(to);
 	return rc;
 }

@@ -69,7 +69,7 @@ ACTOR__INLINE enum actor_abi_outcome actor__turn_run(struct actor__cell *cell,
 		}
 		e = actor__mailbox_pop(&cell->mailbox);
 		ctx->envelope = e;
-		if (ACTOR__LIKELY(!e->flags))
+		if (ACTOR__LIKELY(!(e->flags & (uint8_t)~ACTOR__FOREIGN)))
 			actor__turn_message(ctx, cell, e, turn, depth, observed);
 		else if (!actor__turn_special(ctx, cell, e, turn, depth))
 			continue;
