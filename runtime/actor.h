@@ -54,9 +54,10 @@ struct actor_dispatcher;
 
 #define ACTOR_ERRORS(X)                                                                            \
 	X(-5001, ACTOR_EBUDGET, "a throughput or budget must be between 1 and 1000000")            \
-	X(-5002, ACTOR_ENAME, "a name must have 1 to 63 bytes, no '/', no '$' in front, no control bytes") \
+	X(-5002, ACTOR_ENAME, "a name must have 1 to 63 bytes, no '/', '\\' or control bytes, no '$' "    \
+			      "in front, and must not be '.' or '..'")                             \
 	X(-5003, ACTOR_ETYPE, "a message type needs its size field, a name, and a matching payload") \
-	X(-5004, ACTOR_ECLASS, "an actor class needs its size field, a name and on_message")       \
+	X(-5004, ACTOR_ECLASS, "an actor class needs its size field, a valid name and on_message") \
 	X(-5005, ACTOR_ELIMIT, "the process has no room for another loop, class, type or dispatcher") \
 	X(-5006, ACTOR_ECLOSED, "the actor system is closing or closed")                           \
 	X(-5007, ACTOR_ETHREAD, "this function may be called on the loop's own thread only")       \
