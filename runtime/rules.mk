@@ -3,6 +3,8 @@
 
 RUNTIME_SOURCES := $(sort $(wildcard runtime/*.c))
 RUNTIME_HEADERS := $(wildcard runtime/*.h)
+# Hot functions and loops at cache lines: the same speed whatever is linked before them.
+RUNTIME_CFLAGS  := -fvisibility=hidden -falign-functions=64 -falign-loops=32
 RUNTIME_LIBS    := -luv -pthread
 RUNTIME_STATIC  := $(RUNTIME_SOURCES:%.c=$(B)/%.o)
 RUNTIME_SHARED  := $(RUNTIME_SOURCES:%.c=$(B)/%.pic.o)
@@ -12,12 +14,12 @@ TARGETS += $(B)/libactor.a $(B)/libactor.so
 $(B)/runtime/%.o: runtime/%.c $(RUNTIME_HEADERS)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -fvisibility=hidden -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(RUNTIME_CFLAGS) -c -o $@ $<
 
 $(B)/runtime/%.pic.o: runtime/%.c $(RUNTIME_HEADERS)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -fvisibility=hidden -fPIC -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(RUNTIME_CFLAGS) -fPIC -c -o $@ $<
 
 $(B)/libactor.a: $(RUNTIME_STATIC)
 	$(call say,AR,$@)
