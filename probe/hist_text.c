@@ -12,6 +12,8 @@
 #define BAR_COLUMNS 40
 #define ROWS_MAX    (BOUNDS_COUNT + 2)
 
+#define OPEN_TURN_NS 100000000ull /* a turn that has lasted so long is worth a word */
+
 struct row {
 	uint64_t lower;
 	uint64_t upper; /* UINT64_MAX: without a bound */
@@ -168,6 +170,24 @@ static void add_microtask_notes(struct text *t, const struct aggregate *a)
 	}
 }
 
+/* Its messages are recorded when it ends: without a word, a stuck loop looks like an idle one. */
+static void add_open_turn_notes(struct text *t, const struct aggregate *a)
+{
+	for (size_t i = 0; i < a->loop_count; i++) {
+		const struct aggregate_loop *l = &a->loops[i];
+
+		if (!l->actor || l->open_ns < OPEN_TURN_NS)
+			continue;
+		text_add(t, "note: loop %s/%" PRIu32 " has been in one turn of %s",
+			l->system ? l->system : "-", l->loop, l->actor);
+		if (l->class_name)
+			text_add(t, " (class %s)", l->class_name);
+		text_add(t, " for at least ");
+		text_add_ns(t, (double)l->open_ns);
+		text_add(t, "; it is counted when it ends\n");
+	}
+}
+
 void hist_text_accounting(struct text *t, const struct aggregate *a)
 {
 	uint64_t lost = aggregate_lost_total(a);
@@ -232,6 +252,7 @@ void hist_text_render(struct text *t, const struct aggregate *a, enum grouping b
 	add_microtask_notes(t, a);
 	add_overflow_note(t, a);
 	add_source_notes(t, a);
+	add_open_turn_notes(t, a);
 	hist_text_accounting(t, a);
 	text_add(t, "\n");
 	aggregate_fini(&grouped);

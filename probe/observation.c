@@ -92,6 +92,7 @@ int observation_open(struct observation *o, const struct arguments *a, struct er
 		.max_series = a->max_series,
 		.verbose = a->verbose,
 	};
+	struct aggregate first = {0};
 	int code;
 
 	memset(o, 0, sizeof(*o));
@@ -99,6 +100,10 @@ int observation_open(struct observation *o, const struct arguments *a, struct er
 	code = signals_open(o, error);
 	if (!code)
 		code = session_open(&o->session, &options, error);
+	/* A turn that is open already is known to be so from now on. */
+	if (!code)
+		code = session_read(o->session, &first, error);
+	aggregate_fini(&first);
 	if (code) {
 		observation_close(o);
 		return code;

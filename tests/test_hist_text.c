@@ -116,6 +116,21 @@ static int release(void **state)
 	return 0;
 }
 
+static void a_turn_that_does_not_end_gets_a_note(void **state)
+{
+	struct aggregate a = {0};
+
+	sample_loop(&a, 1, NULL, NULL, NULL, 0);
+	sample_loop(&a, 2, "/user/quick", "hybrid", "quick", 99999999);
+	assert_null(strstr(render(&a, GROUPING_FULL, false), "note:"));
+	sample_loop(&a, 3, "/user/stuck", "hybrid", "greedy", 2000000000);
+	assert_non_null(strstr(render(&a, GROUPING_FULL, false),
+		"/3 has been in one turn of /user/stuck (class greedy) for at least 2 s; it is "
+		"counted when it ends\n"));
+	assert_int_equal(occurrences(text.bytes, "note:"), 1);
+	aggregate_fini(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +138,7 @@ int main(void)
 		cmocka_unit_test(groups_are_named_and_three_metrics_are_the_rule),
 		cmocka_unit_test(every_value_is_in_one_row),
 		cmocka_unit_test(microtask_dispatcher_gets_a_note),
+		cmocka_unit_test(a_turn_that_does_not_end_gets_a_note),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, release);
