@@ -265,6 +265,8 @@ typedef void (*actor_close_cb)(struct actor_system *system, void *data);
 /* Closes a system: waits up to drain_ms for queued work, stops all actors (children first), hands
  * what is left to the dead letters, ends the loops. Returns at once. `cb` runs on the caller's
  * loop, or without one on a loop of the system; the system's memory is gone when it returns.
+ * Threads of the program that use the system must have ended, or know, before `cb` returns; until
+ * then their calls are safe.
  * Any thread. -EALREADY: is closing already. -ECHILD: after fork. */
 ACTOR_EXPORT int actor_system_close(struct actor_system *system, actor_close_cb cb, void *data);
 
@@ -354,8 +356,8 @@ ACTOR_EXPORT uv_loop_t *actor_ctx_loop(const struct actor_ctx *ctx);
 ACTOR_EXPORT int actor_tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
 	const void *payload, size_t bytes);
 
-/* The same from outside a handler. Any thread; order holds per thread. Also -ECHILD. A system that
- * is closed for good returns ACTOR_ECLOSED. */
+/* The same from outside a handler. Any thread; order holds per thread. Also -ECHILD, and
+ * ACTOR_ECLOSED when the system has stopped taking mail; not after its close callback, see there. */
 ACTOR_EXPORT int actor_system_tell(struct actor_system *system, actor_ref to,
 	struct actor_type *type, const void *payload, size_t bytes);
 
