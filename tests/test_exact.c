@@ -96,6 +96,19 @@ static void each_dispatcher_is_counted_exactly(void **state)
 			}
 }
 
+/* Waits until the program has handled more than `count`; a busy machine may take its time. */
+static uint64_t handled_beyond(const struct loaded *load, uint64_t count)
+{
+	uint64_t handled = loaded_handled(load);
+
+	for (int i = 0; i < 20000 && handled <= count; i++) {
+		usleep(1000);
+		handled = loaded_handled(load);
+	}
+	assert_true(handled > count);
+	return handled;
+}
+
 /* Attached to a program that runs already, and left before it ends. The program's own count is read
  * before and after each of the two marks, which must lie between. */
 static void count_middle(const char *dispatcher, int loops, const char *way, const char *seconds)
@@ -107,19 +120,17 @@ static void count_middle(const char *dispatcher, int loops, const char *way, con
 
 	loaded_start(&load, "dispatcher=%s loops=%d messages=0", dispatcher, loops);
 	loaded_say(&load, "go");
-	usleep(20000);
-	before_attach = loaded_handled(&load);
-	assert_true(before_attach > 0);
+	before_attach = handled_beyond(&load, 1000);
 	program_start(&tool, "$A hist -v -j %s -p %d", way, load.pid);
 	program_expect(&tool, tool.err, ATTACHED);
 	usleep((useconds_t)(atof(seconds) * 1e6));
 	attached = loaded_handled(&load);
-	leaving = loaded_handled(&load);
+	leaving = handled_beyond(&load, attached);
 	kill(tool.pid, SIGINT);
 	program_wait(&tool);
 	left = loaded_handled(&load);
 	assert_int_equal(tool.exit, 0);
-	usleep(20000);
+	handled_beyond(&load, left);
 	loaded_say(&load, "stop");
 	loaded_expect(&load, "done");
 	total = loaded_handled(&load);
