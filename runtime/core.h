@@ -276,6 +276,7 @@ struct actor__loop {
 	_Atomic uint32_t exited;
 	_Atomic uint32_t stopping; /* all its actors are to stop, later ones too */
 	struct actor__inbox inbox;
+	_Atomic(struct actor__letter *) letters; /* taken from it, for later passes; written here only */
 	_Atomic(struct actor__channel *) in[ACTOR_ABI_LOOPS]; /* by loop id; release by the sender */
 	_Atomic uint64_t in_set[ACTOR_ABI_LOOPS / 64];        /* which of them are there */
 };

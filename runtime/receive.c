@@ -7,6 +7,8 @@
 #include "life.h"
 #include "spawn.h"
 
+#define LETTERS_MOST 1024 /* of one pass */
+
 actor__command_cb actor__receive_command;
 
 static void command(struct actor__loop *loop, struct actor__envelope *e)
@@ -75,19 +77,36 @@ static uint32_t receive_ring(struct actor__loop *loop, struct actor__channel *ch
 	return count;
 }
 
-static uint32_t receive_letters(struct actor__loop *loop, struct actor__letter *letter)
+/* Takes in letters from an oldest one on, at most so many; returns the rest. */
+static struct actor__letter *letters_take_in(
+	struct actor__loop *loop, struct actor__letter *letter, uint32_t most, uint32_t *count)
 {
-	uint32_t count = 0;
-
-	while (letter) {
+	while (letter && *count < most) {
 		struct actor__letter *next = letter->next;
 
 		if (!take_in(loop, &letter->envelope))
 			actor__dead_letter(loop, &letter->envelope);
 		actor__letter_free(letter);
 		letter = next;
-		count++;
+		++*count;
 	}
+	return letter;
+}
+
+/* At most LETTERS_MOST, so that threads that never stop telling do not hold the loop here. What
+ * was taken from the inbox and has to wait is older than anything that is still in it. */
+static uint32_t receive_letters(struct actor__loop *loop)
+{
+	struct actor__letter *letter =
+		atomic_load_explicit(&loop->letters, memory_order_relaxed);
+	uint32_t count = 0;
+
+	if (!letter)
+		letter = actor__inbox_take(&loop->inbox);
+	if (!letter)
+		return 0;
+	letter = letters_take_in(loop, letter, LETTERS_MOST, &count);
+	atomic_store_explicit(&loop->letters, letter, memory_order_release);
 	return count;
 }
 
@@ -105,12 +124,13 @@ uint32_t actor__receive(struct actor__loop *loop)
 				loop, atomic_load_explicit(&loop->in[id], memory_order_acquire));
 		}
 	}
-	return count + receive_letters(loop, actor__inbox_take(&loop->inbox));
+	return count + receive_letters(loop);
 }
 
 bool actor__receive_waiting(struct actor__loop *loop)
 {
-	if (!actor__inbox_empty(&loop->inbox))
+	if (!actor__inbox_empty(&loop->inbox) ||
+		atomic_load_explicit(&loop->letters, memory_order_acquire))
 		return true;
 	for (uint32_t word = 0; word < ACTOR_ABI_LOOPS / 64; word++) {
 		uint64_t set = atomic_load_explicit(&loop->in_set[word], memory_order_acquire);
@@ -133,7 +153,15 @@ bool actor__receive_waiting(struct actor__loop *loop)
 
 void actor__receive_close(struct actor__loop *loop)
 {
+	/* Closed first: nobody can keep the rest from ending. */
+	struct actor__letter *last = actor__inbox_close(&loop->inbox);
+	uint32_t count = 0;
+
+	letters_take_in(loop, atomic_load_explicit(&loop->letters, memory_order_relaxed),
+		UINT32_MAX, &count);
+	atomic_store_explicit(&loop->letters, NULL, memory_order_release);
+	count = 0;
+	letters_take_in(loop, last, UINT32_MAX, &count);
 	while (actor__receive(loop))
 		;
-	receive_letters(loop, actor__inbox_close(&loop->inbox));
 }
