@@ -47,12 +47,16 @@ static void put_buckets(json_t *object, const struct aggregate_series *s)
 	const struct aggregate_histogram *h = &s->histogram;
 	size_t bounds = histogram_bounds(s->metric);
 	size_t used = bounds;
+	size_t first = 0;
 	json_t *buckets = json_array();
 	uint64_t below = 0;
 
 	while (used && !h->buckets[used - 1])
 		used--;
-	for (size_t i = 0; i < used; i++) {
+	while (first < used && !h->buckets[first])
+		first++;
+	/* From the bound below the first value on: it says where that bucket begins. */
+	for (size_t i = first ? first - 1 : 0; i < used; i++) {
 		json_t *bound = value_of((double)histogram_bound(s->metric, i), s->metric);
 
 		below += h->buckets[i];

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define PROGRAM_BYTES	    262144
-#define PROGRAM_PATIENCE_MS 30000 /* a busy machine attaches late */
+#define PROGRAM_PATIENCE_MS 60000
 
 struct program {
 	pid_t pid;

@@ -67,6 +67,13 @@ test-run: test-build
 test-runtime: $(RUNTIME_TESTS)
 	$(Q)$(TEST_ENVIRONMENT) tests/run $(RUNTIME_TESTS)
 
+# All that needs no attached program, for builds with sanitizers.
+ATTACHING := command errors exact fuse leave ledger modes session shop target times witness
+UNIT_TESTS := $(RUNTIME_TESTS) $(filter-out $(ATTACHING:%=$(B)/tests/test_%),$(PROBE_TESTS))
+.PHONY: test-unit
+test-unit: $(B)/actorprobe $(TEST_PROGRAMS) $(UNIT_TESTS)
+	$(Q)$(TEST_ENVIRONMENT) tests/run $(UNIT_TESTS)
+
 # Packages first, then a make that finds them.
 test: deps
 	$(Q)$(MAKE) --no-print-directory test-run

@@ -164,6 +164,13 @@ static void bounds_are_exact(void **state)
 	json_t *buckets;
 
 	sample_values(&a, AGGREGATE_WAIT, "d", "c", histogram_bound(AGGREGATE_WAIT, bounds - 1), 3);
+	/* Only the bound below the value's bucket, the bucket, and the sum. */
+	lines_read(&lines, &a, GROUPING_FULL, -1);
+	assert_int_equal(json_array_size(json_object_get(lines.object[0], "buckets")), 3);
+	lines_fini(&lines);
+
+	a.series[0].histogram.buckets[0] = 1;
+	a.series[0].histogram.count++;
 	lines_read(&lines, &a, GROUPING_FULL, -1);
 	buckets = json_object_get(lines.object[0], "buckets");
 	assert_int_equal(json_array_size(buckets), bounds + 1);

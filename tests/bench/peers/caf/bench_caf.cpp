@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Peer benchmark: CAF 0.17.  One process = one workload.
 //   bench_caf WORKLOAD [THROUGHPUT [REPETITIONS]]   THROUGHPUT 0: library default (unlimited)
 // stdout: "workload unit value value ...".  stderr: facts, lines start with '#'.

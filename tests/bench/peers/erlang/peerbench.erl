@@ -1,3 +1,4 @@
+%% SPDX-License-Identifier: MIT
 %% Peer benchmark: Erlang/OTP 25.  One VM = one workload.
 %%   erl +S 1:1 -noinput -pa DIRECTORY -run peerbench main WORKLOAD [REPETITIONS]
 %% stdout: "workload unit value value ...".  stderr: facts, lines start with '#'.

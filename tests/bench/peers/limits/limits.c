@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // The physical floor of this machine: what a message, a wake-up or a clock read costs with no
 // actor library at all.
 //   limits WORKLOAD [REPETITIONS]   one thread: CPU 1; mpsc_cross_* and *_cross: CPUs 1 and 0
