@@ -72,6 +72,7 @@ struct collected collected_account(const char *out)
 static void buckets_read(struct collected_histogram *h, const json_t *pairs)
 {
 	json_int_t below = 0;
+	size_t place = 0;
 	size_t i;
 	json_t *pair;
 
@@ -79,12 +80,16 @@ static void buckets_read(struct collected_histogram *h, const json_t *pairs)
 	{
 		json_int_t upto = json_integer_value(json_array_get(pair, 1));
 		double bound = json_number_value(json_array_get(pair, 0));
-		size_t place = json_is_null(json_array_get(pair, 0)) ? BOUNDS_COUNT : i;
 
-		/* Each bound is in the table, in the table's order. */
+		/* Each bound is in the table, in the table's order; the first one may be any. */
+		if (json_is_null(json_array_get(pair, 0)))
+			place = BOUNDS_COUNT;
+		while (!i && place < BOUNDS_COUNT &&
+			llround(bound * 1e9) != (long long)bounds_ns[place])
+			place++;
 		if (place < BOUNDS_COUNT && llround(bound * 1e9) != (long long)bounds_ns[place])
 			abort();
-		h->buckets[place] = (uint64_t)(upto - below);
+		h->buckets[place++] = (uint64_t)(upto - below);
 		below = upto;
 	}
 }
