@@ -42,7 +42,7 @@ deps:
 		dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || printf '%s ' $$p; done); \
 	if [ -z "$$missing" ]; then echo "  DEPS     nothing missing"; else \
 		echo "  DEPS     installing $$missing"; \
-		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y \
+		{ apt-get -qq -o Acquire::Retries=3 update && DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=3 install -y \
 			--no-install-recommends $$missing; } >/dev/null || \
 		{ echo "  DEPS     failed: install these Debian packages by hand: $$missing" >&2; exit 1; }; fi
 
