@@ -128,8 +128,10 @@ NOINLINE int tell_slowly(struct actor_ctx *ctx, actor_ref to, struct actor_type 
 	struct actor__envelope e;
 	int rc = actor__envelope_fill(&e, to, ctx->cell->self, type, payload, bytes);
 
+	if (rc)
+		return rc;
 	e.head |= extra;
-	return rc ? rc : actor__send_here(ctx->loop, &e);
+	return actor__send_here(ctx->loop, &e);
 }
 
 /* The end of a fast tell: asks for a turn if the receiver rests. */
