@@ -17,30 +17,13 @@
 #include "probe/error.h"
 #include "runtime/abi.h"
 #include "tests/fake.h"
-
-static const char *const ways[] = {"uprobe_multi", "perf"};
-
-struct fixture {
-	struct fake fake;
-	struct session *session;
-	struct aggregate a;
-	struct error error;
-};
-
-static void open_session(struct fixture *f, struct session_options options)
-{
-	options.pid = f->fake.pid;
-	options.mode = AGGREGATE_LEDGER;
-	f->error = (struct error){0};
-	session_open(&f->session, &options, &f->error);
-	assert_string_equal(f->error.text, "");
-}
+#include "tests/fixture.h"
 
 static void begin(struct fixture *f, struct session_options options)
 {
 	memset(f, 0, sizeof(*f));
 	fake_start(&f->fake, "monotonic");
-	open_session(f, options);
+	fixture_open(f, AGGREGATE_LEDGER, options);
 }
 
 static void read_session(struct fixture *f)
@@ -330,7 +313,7 @@ static void a_full_ring_is_folded(void **state)
 		child = fork();
 		if (child == 0) {
 			close(ask[1]);
-			open_session(&f, (struct session_options){.force_perf = perf});
+			fixture_open(&f, AGGREGATE_LEDGER, (struct session_options){.force_perf = perf});
 			if (write(answer[1], "x", 1) != 1)
 				_exit(1);
 			while (read(ask[0], &byte, 1) == 1) {
@@ -481,7 +464,7 @@ static void only_the_ledger_is_listened_to_and_nothing_stays(void **state)
 		read_session(&f);
 		assert_int_equal(f.a.delivered, 0);
 		session_close(f.session);
-		open_session(&f, (struct session_options){.force_perf = perf});
+		fixture_open(&f, AGGREGATE_LEDGER, (struct session_options){.force_perf = perf});
 		fake_tell(&f.fake, "fill 3 1");
 		read_session(&f);
 		assert_int_equal(f.a.delivered_before, 5);

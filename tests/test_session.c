@@ -20,38 +20,13 @@
 #include "probe/error.h"
 #include "runtime/abi.h"
 #include "tests/fake.h"
-
-#define SKIP_WITHOUT_ROOT()                                                                        \
-	do {                                                                                       \
-		if (geteuid() != 0) {                                                              \
-			print_message("SKIP %s: attaching needs root\n", __func__);                \
-			skip();                                                                    \
-		}                                                                                  \
-	} while (0)
-
-static const char *const ways[] = {"uprobe_multi", "perf"};
-
-struct fixture {
-	struct fake fake;
-	struct session *session;
-	struct aggregate a;
-	struct error error;
-};
-
-static void open_session(struct fixture *f, struct session_options options)
-{
-	options.pid = f->fake.pid;
-	options.mode = AGGREGATE_TRACE;
-	f->error = (struct error){0};
-	session_open(&f->session, &options, &f->error);
-	assert_string_equal(f->error.text, "");
-}
+#include "tests/fixture.h"
 
 static void begin(struct fixture *f, const char *clock, struct session_options options)
 {
 	memset(f, 0, sizeof(*f));
 	fake_start(&f->fake, clock);
-	open_session(f, options);
+	fixture_open(f, AGGREGATE_TRACE, options);
 }
 
 static void read_session(struct fixture *f)
@@ -226,7 +201,7 @@ static void what_was_delivered_before_the_attach_is_not_counted(void **state)
 	memset(&f, 0, sizeof(f));
 	fake_start(&f.fake, "tsc");
 	fake_tell(&f.fake, "skip 1000003");
-	open_session(&f, (struct session_options){0});
+	fixture_open(&f, AGGREGATE_TRACE, (struct session_options){0});
 	fake_tell(&f.fake, "message 1 1 10 10 1 1");
 	fake_tell(&f.fake, "message 1 1 10 10 1 0");
 	fake_tell(&f.fake, "end 7");
@@ -451,7 +426,7 @@ static void leaving_lowers_every_semaphore(void **state)
 		read_session(&f);
 		session_close(f.session);
 		assert_int_equal(fake_tell(&f.fake, "listened"), 0);
-		open_session(&f, (struct session_options){.force_perf = perf});
+		fixture_open(&f, AGGREGATE_TRACE, (struct session_options){.force_perf = perf});
 		assert_in_range(fake_tell(&f.fake, "listened"), 4, 100);
 		end(&f);
 	}
@@ -508,7 +483,7 @@ static void observation_goes_on_without_privileges(void **state)
 	fflush(NULL);
 	pid = fork(); /* the test itself stays root */
 	if (pid == 0) {
-		open_session(&f, (struct session_options){.by_actor = true});
+		fixture_open(&f, AGGREGATE_TRACE, (struct session_options){.by_actor = true});
 		/* Of this thread: the session's own have given up theirs, and libc would insist
 		 * on all of them. */
 		if (syscall(SYS_setgid, 65534) < 0 || syscall(SYS_setuid, 65534) < 0 ||

@@ -87,14 +87,14 @@ static void a_replaced_program_is_reached_by_its_inode(void **state)
 
 static void *thread_main(void *argument)
 {
-	*(volatile pid_t *)argument = gettid();
+	*(_Atomic pid_t *)argument = gettid();
 	pause();
 	return NULL;
 }
 
 static void a_thread_leads_to_its_process(void **state)
 {
-	volatile pid_t tid = 0;
+	_Atomic pid_t tid = 0;
 	pthread_t thread;
 	struct target t;
 	struct error error = {0};

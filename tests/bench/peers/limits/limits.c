@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// The physical floor of this machine: what a message, a wake-up or a clock read costs with no
-// actor library at all.
+// The floor of this machine: a message, a wake-up, a clock read with no actor library at all.
 //   limits WORKLOAD [REPETITIONS]   one thread: CPU 1; mpsc_cross_* and *_cross: CPUs 1 and 0
-// stdout: "workload unit value value ...".
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <pthread.h>
@@ -17,11 +15,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-enum {
-	BATCH = 10000,
-	RING_SLOTS = 16384,
-	LINE = 64,
-};
+enum { BATCH = 10000, RING_SLOTS = 16384, LINE = 64 };
 #define FLOOD UINT64_C(2000000)
 #define VOLLEY UINT64_C(1000000)
 #define CROSS_VOLLEY UINT64_C(1000000)
@@ -33,8 +27,7 @@ static const char *workload = "?";
 
 static _Noreturn void fail(const char *what, uint64_t want, uint64_t got)
 {
-	printf("FAIL limits %s: %s: sent %" PRIu64 ", handled %" PRIu64 "\n", workload, what, want,
-	       got);
+	printf("FAIL %s: %s: sent %" PRIu64 ", handled %" PRIu64 "\n", workload, what, want, got);
 	fflush(stdout);
 	_exit(1);
 }
