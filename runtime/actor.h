@@ -90,7 +90,7 @@ struct actor_type {
 	void (*destroy)(void *payload, size_t bytes);
 	/* Makes a deep copy in `to`, which has `bytes` bytes of memory from malloc() or the envelope. */
 	int (*copy)(void *to, const void *payload, size_t bytes);
-	uint32_t id; /* the runtime's; 0 at first */
+	uint32_t mark; /* the runtime's; 0 until its first use */
 };
 
 #define ACTOR_TYPE(name_)                                                                          \

@@ -61,7 +61,7 @@ int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
 	struct actor__envelope *place;
 	bool asked;
 
-	if (!cell || e->to >> 56 != loop->id) {
+	if (!cell) {
 		actor__dead_letter(loop, e);
 		return 0;
 	}

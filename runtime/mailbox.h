@@ -16,6 +16,7 @@ enum actor__envelope_flag {
 	ACTOR__FOREIGN = 16, /* came from another loop or thread */
 	ACTOR__WAITER = 32,  /* `ask` is the number of a thread that waits outside */
 	ACTOR__CONTROL = 64, /* for the loop itself; `type` is the command */
+	ACTOR__DESTROY = 128, /* its type has a destroy */
 };
 
 struct actor__block_payload {
@@ -108,12 +109,18 @@ static inline struct actor__envelope *actor__mailbox_pop(struct actor__mailbox *
 	return box->first;
 }
 
-/* Gives up the place of the message popped last. */
-static inline void actor__mailbox_done(struct actor__mailbox *box, struct actor__pool *pool)
+/* Gives up the place of the message popped last, which is `popped`. */
+static inline void actor__mailbox_done_with(
+	struct actor__mailbox *box, struct actor__envelope *popped, struct actor__pool *pool)
 {
-	box->first++;
+	box->first = popped + 1;
 	if (__builtin_expect(actor__chunk_ends(box->first), 0))
 		actor__mailbox_shrink(box, pool);
+}
+
+static inline void actor__mailbox_done(struct actor__mailbox *box, struct actor__pool *pool)
+{
+	actor__mailbox_done_with(box, box->first, pool);
 }
 
 /* Gives the storage back if the mailbox is empty and no message of it is being handled. */

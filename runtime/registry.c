@@ -2,7 +2,7 @@
 /* Numbers and copied names for classes, types and dispatchers, in the root's tables. */
 #include "registry.h"
 
-#include "memory.h"
+#include "mailbox.h"
 #include "root.h"
 
 #include <errno.h>
@@ -70,17 +70,19 @@ static int table_add(struct actor_abi_table *table, const char *text, uint32_t k
 
 int actor__type_register(struct actor_type *type)
 {
+	uint32_t mark;
 	int id = 0;
 
 	if (!type || type->size < sizeof(*type) || !actor__name_valid(type->name))
 		return ACTOR_ETYPE;
 	actor__root_init();
 	pthread_mutex_lock(&lock);
-	if (!type->id) {
+	if (!type->mark) {
 		id = table_add(&actor_root.types, type->name, 0, 0);
 		if (id > 0) {
 			actor__types[id] = type;
-			__atomic_store_n(&type->id, (uint32_t)id, __ATOMIC_RELEASE);
+			mark = (uint32_t)id | (type->destroy ? (uint32_t)ACTOR__DESTROY << 24 : 0);
+			__atomic_store_n(&type->mark, mark, __ATOMIC_RELEASE);
 		}
 	}
 	pthread_mutex_unlock(&lock);

@@ -27,16 +27,19 @@ static inline struct actor_type *actor__type(uint32_t id)
 	return actor__types[id];
 }
 
+/* What a type puts into the upper half of an envelope's head: its number, and the flag DESTROY in
+ * the highest byte; 0 before its first use. Another thread may be the first to use it. */
+static inline uint32_t actor__type_mark(const struct actor_type *type)
+{
+	return __atomic_load_n(&type->mark, __ATOMIC_ACQUIRE);
+}
+
 /* The number of a type that may be used for the first time; 0 or less: an error. */
 static inline int actor__type_id(struct actor_type *type)
 {
-	uint32_t id = __atomic_load_n(&type->id, __ATOMIC_ACQUIRE);
-	int rc;
+	int rc = actor__type_mark(type) ? 0 : actor__type_register(type);
 
-	if (__builtin_expect(id != 0, 1))
-		return (int)id;
-	rc = actor__type_register(type);
-	return rc ? rc : (int)type->id;
+	return rc ? rc : (int)(actor__type_mark(type) & (ACTOR__IDS - 1));
 }
 
 #endif

@@ -4,7 +4,7 @@
 RUNTIME_SOURCES := $(sort $(wildcard runtime/*.c))
 RUNTIME_HEADERS := $(wildcard runtime/*.h)
 # Hot functions and loops at cache lines: the same speed whatever is linked before them.
-RUNTIME_CFLAGS  := -fvisibility=hidden -falign-functions=64 -falign-loops=32
+RUNTIME_CFLAGS  := -fvisibility=hidden -falign-functions=64 -falign-loops=32 -fno-tree-slp-vectorize
 RUNTIME_LIBS    := -luv -pthread
 RUNTIME_STATIC  := $(RUNTIME_SOURCES:%.c=$(B)/%.o)
 RUNTIME_SHARED  := $(RUNTIME_SOURCES:%.c=$(B)/%.pic.o)

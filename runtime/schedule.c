@@ -91,20 +91,15 @@ NOINLINE int turn_noticed(struct actor__loop *loop, struct actor__cell *cell, ui
 	return turn_close(loop, cell);
 }
 
-/* A turn that nobody listens to. Whatever is rare leaves by a last call, so that the way of most
- * turns saves no register for it. */
-INLINE int turn_plain(struct actor__loop *loop, struct actor__cell *cell)
+/* A turn that nobody listens to, or the rest of one, with whatever is rare. */
+NOINLINE int turn_on(struct actor__loop *loop, struct actor__cell *cell, uint32_t left)
 {
-	uint32_t left = cell->throughput;
-
 	for (;;) {
 		uint32_t most = batch_size(left, ACTOR__BATCH);
 		uint32_t rest = most;
 		enum actor_abi_outcome outcome;
 
-		if (ACTOR__UNLIKELY(cell->signals) && !actor__life_signals(cell))
-			return turn_close(loop, NULL);
-		if (ACTOR__UNLIKELY(cell->state != ACTOR__RUNNING))
+		if (!turn_goes_on(&cell))
 			break;
 		outcome = actor__turn_run(cell, NULL, &rest, false);
 		left -= most - rest;
@@ -114,6 +109,20 @@ INLINE int turn_plain(struct actor__loop *loop, struct actor__cell *cell)
 			return turn_noticed(loop, cell, left);
 	}
 	return turn_close(loop, cell);
+}
+
+/* The way of most turns: a batch that ends the turn. It saves no register for anything else. */
+INLINE int turn_plain(struct actor__loop *loop, struct actor__cell *cell)
+{
+	uint32_t left = cell->throughput;
+
+	if (ACTOR__UNLIKELY(cell->signals || cell->state != ACTOR__RUNNING || left > ACTOR__BATCH))
+		return turn_on(loop, cell, left);
+	if (ACTOR__LIKELY(actor__turn_run(cell, NULL, &left, false) != ACTOR_ABI_STOP))
+		return turn_close(loop, cell);
+	if (actor__probes_records() && actor__observe_batch(loop))
+		return turn_noticed(loop, cell, left);
+	return turn_on(loop, cell, left);
 }
 
 /* A turn that begins while some probe is listened to. */

@@ -160,7 +160,7 @@ void actor__slot_publish(
 	__atomic_store_n(&entry->parent, cell->parent, __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->name, cell->name ? (uint64_t)(uintptr_t)cell->name->text : 0,
 		__ATOMIC_RELAXED);
-	entry->cell = (uint64_t)(uintptr_t)cell;
+	__atomic_store_n(&entry->cell, (uint64_t)(uintptr_t)cell, __ATOMIC_RELEASE);
 	__atomic_store_n(
 		&entry->generation, actor_abi_ref_generation(cell->self), __ATOMIC_RELEASE);
 }
@@ -170,7 +170,7 @@ static void free_into(uint32_t *list, actor_ref ref, struct actor_abi_actor *ent
 	__atomic_store_n(&entry->generation, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&entry->parent, actor_abi_ref_generation(ref), __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->name, *list, __ATOMIC_RELAXED);
-	entry->cell = 0;
+	__atomic_store_n(&entry->cell, 0, __ATOMIC_RELAXED);
 	if (actor_abi_ref_generation(ref) == UINT32_MAX)
 		return; /* retired */
 	*list = actor_abi_ref_index(ref);

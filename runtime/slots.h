@@ -41,21 +41,23 @@ struct actor_abi_actor *actor__slot_entry(struct actor__slots *slots, actor_ref 
 /* The table of a loop number, or NULL. Any thread. */
 struct actor__slots *actor__slots_of(uint32_t loop);
 
-/* The cell of a ref of this loop, or NULL. The loop's thread. */
+/* The cell of a ref, or NULL if it is dead or of another loop. The loop's thread. An entry's cell
+ * is NULL while the slot is free; acquire pairs with the release of actor__slot_publish(). */
 static inline struct actor__cell *actor__slot_find(const struct actor__loop *loop, actor_ref ref)
 {
 	/* Written out: index = bits 32 ... 55 of the ref, its upper half the segment. */
 	const struct actor_abi_actor *entry = (const struct actor_abi_actor *)(uintptr_t)
 		__atomic_load_n(&loop->segments[ref >> 44 & (ACTOR__TABLE_SEGMENTS - 1)],
 			__ATOMIC_RELAXED);
+	struct actor__cell *cell;
 
 	if (ACTOR__UNLIKELY(!entry))
 		return NULL;
 	entry += ref >> 32 & (ACTOR__TABLE_SEGMENT - 1);
-	if (ACTOR__UNLIKELY(__atomic_load_n(&entry->generation, __ATOMIC_RELAXED) !=
-			    actor_abi_ref_generation(ref)))
+	cell = (struct actor__cell *)(uintptr_t)__atomic_load_n(&entry->cell, __ATOMIC_ACQUIRE);
+	if (ACTOR__UNLIKELY(!cell || cell->self != ref))
 		return NULL;
-	return (struct actor__cell *)(uintptr_t)entry->cell;
+	return cell;
 }
 
 #endif

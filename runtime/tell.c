@@ -114,6 +114,7 @@ int actor__envelope_fill(struct actor__envelope *e, actor_ref to, actor_ref send
 	if (!to)
 		return -EINVAL;
 	header_fill(e, to, sender, id);
+	e->flags = (uint8_t)(actor__type_mark(type) >> 24);
 	return payload_fill(e, type, payload, bytes);
 }
 
@@ -149,22 +150,35 @@ NOINLINE int tell_ask_at(struct actor__cell *cell, uint64_t now)
 	return 0;
 }
 
-NOINLINE int tell_copy(
-	struct actor__cell *cell, struct actor__envelope *e, const void *payload, size_t bytes)
+NOINLINE int tell_across(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
+	const void *payload, size_t bytes, uint64_t extra);
+
+/* Into the place that the mailbox has. `mark`: of the type. `now`: 0 = nobody listens. */
+INLINE int tell_place(struct actor_ctx *ctx, struct actor__cell *cell, uint64_t mark,
+	const void *payload, size_t bytes, uint64_t extra, uint64_t now, const bool stamped)
 {
-	memcpy(e->inlined, payload, bytes);
-	return cell->unit.state == ACTOR__UNIT_IDLE ? tell_ask_at(cell, e->stamp) : 0;
+	struct actor__envelope *e = cell->mailbox.end++;
+
+	cell->mailbox.count++;
+	e->to = cell->self;
+	e->sender = ctx->cell->self;
+	e->stamp = now;
+	e->head = mark << 32 | (uint64_t)bytes << 48 | extra;
+	payload_copy(e->inlined, payload, bytes);
+	if (cell->unit.state != ACTOR__UNIT_IDLE)
+		return 0;
+	return stamped ? tell_ask_at(cell, now) : tell_ask(cell);
 }
 
-/* Adds a chunk, then begins anew. */
-NOINLINE int tell_grown(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
+/* The mailbox needs another chunk first. */
+NOINLINE int tell_grown(struct actor_ctx *ctx, struct actor__cell *cell, uint64_t mark,
 	const void *payload, size_t bytes, uint64_t extra)
 {
-	struct actor__cell *cell = actor__slot_find(ctx->loop, to);
-
 	if (!actor__mailbox_grow(&cell->mailbox, &ctx->loop->pool))
 		return -ENOMEM;
-	return actor__tell(ctx, to, type, payload, bytes, extra);
+	if (actor__probes_records())
+		return tell_place(ctx, cell, mark, payload, bytes, extra, actor__ticks(), true);
+	return tell_place(ctx, cell, mark, payload, bytes, extra, 0, false);
 }
 
 /* On the same loop, inside the envelope: no call but in the last place. */
@@ -172,39 +186,25 @@ INLINE int tell_fast(struct actor_ctx *ctx, actor_ref to, struct actor_type *typ
 	const void *payload, size_t bytes, uint64_t extra, const bool stamped)
 {
 	uint64_t now = stamped ? actor__ticks() : 0;
-	struct actor__loop *loop = ctx->loop;
-	struct actor__envelope *e;
-	struct actor__cell *cell;
-	uint32_t id;
+	struct actor__cell *cell = actor__slot_find(ctx->loop, to);
+	uint64_t mark;
 
-	cell = actor__slot_find(loop, to);
-	/* Another thread may be the first to use the type. */
-	id = type ? __atomic_load_n(&type->id, __ATOMIC_ACQUIRE) : 0;
-	if (ACTOR__UNLIKELY(!cell || !id || (bytes && !payload)))
+	if (ACTOR__UNLIKELY(!cell || !type || (bytes && !payload)))
+		return tell_across(ctx, to, type, payload, bytes, extra);
+	mark = actor__type_mark(type);
+	if (ACTOR__UNLIKELY(!mark))
 		return tell_slowly(ctx, to, type, payload, bytes, extra);
 	if (actor__chunk_ends(cell->mailbox.end) &&
-		!actor__mailbox_begin(&cell->mailbox, &loop->pool))
-		return tell_grown(ctx, to, type, payload, bytes, extra);
-	cell->mailbox.count++;
-	e = cell->mailbox.end++;
-	e->to = to;
-	e->sender = ctx->cell->self;
-	e->stamp = now;
-	e->head = (uint64_t)id << 32 | (uint64_t)bytes << 48 | extra;
-	if (ACTOR__LIKELY(bytes == 8))
-		memcpy(e->inlined, payload, 8);
-	else if (bytes)
-		return tell_copy(cell, e, payload, bytes);
-	if (cell->unit.state != ACTOR__UNIT_IDLE)
-		return 0;
-	return stamped ? tell_ask_at(cell, now) : tell_ask(cell);
+		!actor__mailbox_begin(&cell->mailbox, &ctx->loop->pool))
+		return tell_grown(ctx, cell, mark, payload, bytes, extra);
+	return tell_place(ctx, cell, mark, payload, bytes, extra, now, stamped);
 }
 
 NOINLINE int tell_observed(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
 	const void *payload, size_t bytes, uint64_t extra)
 {
-	if (ACTOR__LISTENED(enqueue) || !actor__probes_records())
-		return tell_slowly(ctx, to, type, payload, bytes, extra);
+	if (bytes > ACTOR_INLINE_BYTES || ACTOR__LISTENED(enqueue) || !actor__probes_records())
+		return tell_across(ctx, to, type, payload, bytes, extra);
 	return tell_fast(ctx, to, type, payload, bytes, extra, true);
 }
 
@@ -215,32 +215,38 @@ NOINLINE int tell_across(struct actor_ctx *ctx, actor_ref to, struct actor_type 
 	struct actor__loop *loop = ctx->loop;
 	struct actor__channel *channel = loop->out[actor__ref_loop(to)];
 	struct actor__envelope *e;
-	uint32_t id = type ? __atomic_load_n(&type->id, __ATOMIC_ACQUIRE) : 0;
+	uint64_t mark = type ? actor__type_mark(type) : 0;
 
-	if (bytes > ACTOR_INLINE_BYTES || !channel || channel->overflow.count || !id ||
+	if (bytes > ACTOR_INLINE_BYTES || !channel || channel->overflow.count || !mark ||
 		(bytes && !payload) || !(e = actor__ring_place(channel->ring)))
 		return tell_slowly(ctx, to, type, payload, bytes, extra);
 	e->to = to;
 	e->sender = ctx->cell->self;
 	e->stamp = actor__probes_records() ? actor__ticks() : 0;
-	e->head = (uint64_t)id << 32 | (uint64_t)bytes << 48 | extra |
-		  (uint64_t)ACTOR__FOREIGN << 56;
+	e->head = mark << 32 | (uint64_t)bytes << 48 | extra | (uint64_t)ACTOR__FOREIGN << 56;
 	payload_copy(e->inlined, payload, bytes);
 	actor__ring_publish(channel->ring);
 	actor__channel_touched(loop, channel);
 	return 0;
 }
 
+/* Other sizes than 8. */
+NOINLINE int tell_sized(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
+	const void *payload, size_t bytes, uint64_t extra)
+{
+	if (ACTOR__UNLIKELY(bytes > ACTOR_INLINE_BYTES))
+		return tell_slowly(ctx, to, type, payload, bytes, extra);
+	return tell_fast(ctx, to, type, payload, bytes, extra, false);
+}
+
 INLINE int tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
 	size_t bytes, uint64_t extra)
 {
-	if (ACTOR__UNLIKELY(actor__ref_loop(to) != ctx->loop->id))
-		return tell_across(ctx, to, type, payload, bytes, extra);
-	if (ACTOR__UNLIKELY(bytes > ACTOR_INLINE_BYTES))
-		return tell_slowly(ctx, to, type, payload, bytes, extra);
 	if (actor__probes_any())
 		return tell_observed(ctx, to, type, payload, bytes, extra);
-	return tell_fast(ctx, to, type, payload, bytes, extra, false);
+	if (bytes != 8)
+		return tell_sized(ctx, to, type, payload, bytes, extra);
+	return tell_fast(ctx, to, type, payload, 8, extra, false);
 }
 
 int actor_tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,

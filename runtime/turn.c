@@ -40,7 +40,7 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 
 	if (e->flags & ACTOR__POISON) {
 		cell->signals |= ACTOR__SIGNAL_TERMINATE;
-		actor__mailbox_done(&cell->mailbox, &loop->pool);
+		actor__mailbox_done_with(&cell->mailbox, e, &loop->pool);
 		return false;
 	}
 	actor__envelope_open(e, &ctx->message);
@@ -53,6 +53,6 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 	if (!(ctx->aftermath & ACTOR__TAKEN))
 		actor__envelope_release(e);
 	ctx->aftermath = 0;
-	actor__mailbox_done(&cell->mailbox, &loop->pool);
+	actor__mailbox_done_with(&cell->mailbox, e, &loop->pool);
 	return true;
 }

@@ -21,29 +21,25 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 	const struct actor__turn *turn, uint32_t depth);
 
 /* One plain message from the front of the mailbox. */
-ACTOR__INLINE void actor__turn_message(struct actor_ctx *ctx, struct actor__cell *cell,
+ACTOR__INLINE void actor__turn_message(struct actor__loop *loop, struct actor__cell *cell,
 	struct actor__envelope *e, const struct actor__turn *turn, uint32_t depth,
 	const bool observed)
 {
-	struct actor_type *type = actor__type(e->type);
+	struct actor_ctx *ctx = &loop->ctx;
 	int rc;
 
-	ctx->message.type = type;
+	ctx->message.type = actor__type(e->type);
 	ctx->message.payload = e->inlined;
 	ctx->message.bytes = e->bytes;
 	ctx->message.sender = e->sender;
 	rc = cell->cls->on_message(ctx, &ctx->message);
 	if (ACTOR__UNLIKELY((ctx->aftermath | rc) < 0)) {
 		rc = actor__turn_aftermath(ctx, cell, rc);
-		if (ctx->aftermath & ACTOR__TAKEN)
-			type = NULL;
 		ctx->aftermath = 0;
 	}
 	if (observed)
-		actor__observe_message(ctx->loop, turn, e, depth, rc < 0);
-	if (ACTOR__UNLIKELY(type && type->destroy))
-		type->destroy(e->inlined, e->bytes);
-	actor__mailbox_done(&cell->mailbox, &ctx->loop->pool);
+		actor__observe_message(loop, turn, e, depth, rc < 0);
+	actor__mailbox_done_with(&cell->mailbox, e, &loop->pool);
 }
 
 /* Handles messages while `*left` allows it, and counts it down. EMPTY: the mailbox is empty,
@@ -70,7 +66,7 @@ ACTOR__INLINE enum actor_abi_outcome actor__turn_run(struct actor__cell *cell,
 		e = actor__mailbox_pop(&cell->mailbox);
 		ctx->envelope = e;
 		if (ACTOR__LIKELY(!(e->flags & (uint8_t)~ACTOR__FOREIGN)))
-			actor__turn_message(ctx, cell, e, turn, depth, observed);
+			actor__turn_message(loop, cell, e, turn, depth, observed);
 		else if (!actor__turn_special(ctx, cell, e, turn, depth))
 			continue;
 		handled++;

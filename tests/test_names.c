@@ -102,11 +102,11 @@ static void classes_of_one_name_share_a_number_and_types_do_not(void **state)
 	assert_string_equal(text_of(&actor_root.classes, a.id), "twin");
 	assert_true(actor__type_id(&s) > 0);
 	assert_true(actor__type_id(&t) > 0);
-	assert_true(s.id != t.id);
-	assert_ptr_equal(actor__type(s.id), &s);
-	assert_ptr_equal(actor__type(t.id), &t);
-	assert_string_equal(text_of(&actor_root.types, t.id), "same");
-	assert_int_equal(actor__type_id(&s), s.id);
+	assert_true(s.mark != t.mark);
+	assert_ptr_equal(actor__type(s.mark), &s);
+	assert_ptr_equal(actor__type(t.mark), &t);
+	assert_string_equal(text_of(&actor_root.types, t.mark), "same");
+	assert_int_equal(actor__type_id(&s), s.mark);
 }
 
 static void a_dispatcher_s_number_is_its_name_kind_and_budget(void **state)
@@ -128,7 +128,7 @@ static void a_registered_name_is_a_copy(void **state)
 	type = (struct actor_type)ACTOR_TYPE(name);
 	assert_true(actor__type_id(&type) > 0);
 	memset(name, 'x', sizeof(name) - 1);
-	assert_string_equal(text_of(&actor_root.types, type.id), "temporary");
+	assert_string_equal(text_of(&actor_root.types, type.mark), "temporary");
 }
 
 int main(void)

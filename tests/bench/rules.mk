@@ -36,7 +36,7 @@ $(BENCH_LIB): $(B)/libactor.a $(B)/libactor.so.0 $(B)/actorprobe runtime/actor.h
 $(BENCH)/none/%.pic.o: %.c $(RUNTIME_HEADERS)
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -DACTOR_NO_PROBES -Wno-unused-function -fvisibility=hidden -fPIC -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -DACTOR_NO_PROBES -Wno-unused-function $(RUNTIME_CFLAGS) -fPIC -c -o $@ $<
 
 # Objects in the n-th order: sorted, backwards, odd ones first.
 bench_order = $(if $(filter 2,$(1)),$(shell printf '%s\n' $(2) | tac),$(if $(filter 3,$(1)),\
