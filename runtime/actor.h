@@ -106,6 +106,9 @@ struct actor_message {
 	actor_ref sender; /* 0 = told from outside any actor */
 };
 
+/* Handles a message; a negative return value is a failure. */
+typedef int (*actor_receive_cb)(struct actor_ctx *ctx, const struct actor_message *message);
+
 /* ---- classes ---- */
 
 /* The kind of an actor. Define one per kind, with static storage. All functions run on the
@@ -117,7 +120,7 @@ struct actor_class {
 	size_t state_bytes; /* per actor, 16-byte aligned, see actor_state() */
 	/* Runs first, before any message. May be NULL. */
 	int (*on_start)(struct actor_ctx *ctx);
-	int (*on_message)(struct actor_ctx *ctx, const struct actor_message *message);
+	actor_receive_cb on_message;
 	/* Runs last, after all children have stopped; also when on_start failed. May be NULL. */
 	void (*on_stop)(struct actor_ctx *ctx);
 	uint32_t id; /* the runtime's; 0 at first */
@@ -370,6 +373,16 @@ ACTOR_EXPORT int actor_reply(
 /* The message's payload is the handler's now: `destroy` will not run. Returns the payload; one
  * that travelled inside the envelope must be copied before the handler returns. */
 ACTOR_EXPORT void *actor_take(struct actor_ctx *ctx);
+
+/* From the next message on, `receive` handles this actor's messages in place of the present
+ * behaviour. The first one is the class's on_message. -EINVAL: NULL. */
+ACTOR_EXPORT int actor_become(struct actor_ctx *ctx, actor_receive_cb receive);
+
+/* The same, and actor_unbecome() goes back to the present behaviour. -EINVAL, -ENOMEM. */
+ACTOR_EXPORT int actor_become_over(struct actor_ctx *ctx, actor_receive_cb receive);
+
+/* Goes back to the behaviour before the newest actor_become_over(). -ENOENT: there is none. */
+ACTOR_EXPORT int actor_unbecome(struct actor_ctx *ctx);
 
 /* Fails the running handler with a code (negative) and a text for the log; the handler's own
  * return value then does not matter. Returns `code`. */

@@ -74,12 +74,18 @@ enum actor__unit_flag {
 
 /* ---- cell ---- */
 
+/* A cell's state is where its life stands, and bits beside it. Exactly ACTOR__RUNNING, without any
+ * bit, is the state of the fast way through a turn. */
 enum actor__state {
 	ACTOR__CREATING,
 	ACTOR__RUNNING,
-	ACTOR__SUSPENDED,
 	ACTOR__TERMINATING,
 	ACTOR__TERMINATED,
+	ACTOR__LIFE = 0x0f,      /* mask of the above */
+	ACTOR__SUSPENDED = 0x10, /* no messages: until it is resumed */
+	ACTOR__PAUSED = 0x20,    /* no messages: until its throttle's timer fires */
+	ACTOR__PENDING = 0x40,   /* nothing at all: until the handler is completed */
+	ACTOR__CAREFUL = 0x80,   /* its messages take the slow way, see careful.h */
 };
 
 enum actor__signal {
@@ -87,6 +93,7 @@ enum actor__signal {
 	ACTOR__SIGNAL_TERMINATE = 2,
 	ACTOR__SIGNAL_FINISH = 4, /* terminating, and the last child has gone */
 	ACTOR__SIGNAL_FAILURE = 8, /* the handler failed with `failure`; supervision decides */
+	ACTOR__SIGNAL_LOOK = 16, /* the state's bits have changed inside a turn */
 };
 
 struct actor__remote_children {
@@ -98,11 +105,12 @@ struct actor__remote_children {
 struct actor__cell {
 	struct actor_unit unit; /* first: a unit that is a cell's is the cell */
 	struct actor__loop *loop;
-	const struct actor_class *cls;
+	/* Handles its messages: the class's on_message, or its present behaviour. */
+	actor_receive_cb receive;
 	struct actor__mailbox mailbox;
 	actor_ref self;
 	uint32_t throughput;
-	uint8_t state;   /* enum actor__state */
+	uint8_t state;   /* enum actor__state, see actor__cell_life() */
 	uint8_t signals; /* enum actor__signal */
 	uint8_t heap;    /* came from the heap, not from the loop's pool */
 	uint8_t started; /* on_start was entered */
@@ -111,7 +119,9 @@ struct actor__cell {
 	struct actor__cell *next_sibling;
 	struct actor__cell *previous_sibling;
 	struct actor__remote_children *remote_children;
-	struct actor__name *name; /* NULL = anonymous */
+	const struct actor_class *cls;
+	struct actor__extra *extra; /* what few actors need; NULL: nothing of it */
+	struct actor__name *name;   /* NULL = anonymous */
 	actor_ref parent;
 	struct actor__ask *asks;  /* that wait for an answer */
 	uint32_t children;        /* on all loops */
@@ -128,10 +138,38 @@ static inline size_t actor__cell_bytes(const struct actor_class *cls)
 	return ((sizeof(struct actor__cell) + 15) & ~(size_t)15) + ((cls->state_bytes + 15) & ~(size_t)15);
 }
 
+static inline enum actor__state actor__cell_life(const struct actor__cell *cell)
+{
+	return (enum actor__state)(cell->state & ACTOR__LIFE);
+}
+
+static inline void actor__cell_live(struct actor__cell *cell, enum actor__state life)
+{
+	cell->state = (uint8_t)((cell->state & ~ACTOR__LIFE) | life);
+}
+
+/* May its next message be handled? */
+static inline bool actor__cell_open(const struct actor__cell *cell)
+{
+	return (cell->state & ~ACTOR__CAREFUL) == ACTOR__RUNNING;
+}
+
+/* What keeps its messages from being handled; STOP: nothing. */
+static inline enum actor_abi_outcome actor__cell_held(const struct actor__cell *cell)
+{
+	if (cell->state & ACTOR__PENDING)
+		return ACTOR_ABI_PENDING;
+	if (cell->state & ACTOR__SUSPENDED)
+		return ACTOR_ABI_SUSPEND;
+	return cell->state & ACTOR__PAUSED ? ACTOR_ABI_THROTTLE : ACTOR_ABI_STOP;
+}
+
 /* Can a turn make progress? Nothing else may ask for one. */
 static inline bool actor__cell_dispatchable(const struct actor__cell *cell)
 {
-	return cell->signals || (cell->state == ACTOR__RUNNING && cell->mailbox.count);
+	if (ACTOR__UNLIKELY(cell->signals))
+		return !(cell->state & ACTOR__PENDING);
+	return actor__cell_open(cell) && cell->mailbox.count;
 }
 
 /* ---- dispatcher instance ---- */

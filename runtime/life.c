@@ -3,6 +3,7 @@
 #include "life.h"
 
 #include "channel.h"
+#include "extra.h"
 #include "log.h"
 #include "observe.h"
 #include "path.h"
@@ -69,7 +70,7 @@ int actor__life_adopt_remote(struct actor__cell *parent, actor_ref child)
 
 static void child_counted_out(struct actor__cell *parent)
 {
-	if (--parent->children == 0 && parent->state == ACTOR__TERMINATING)
+	if (--parent->children == 0 && actor__cell_life(parent) == ACTOR__TERMINATING)
 		actor__life_signal(parent, ACTOR__SIGNAL_FINISH);
 }
 
@@ -105,7 +106,7 @@ static void start(struct actor__cell *cell)
 	struct actor_ctx *ctx = hook_context(cell);
 	int rc = 0;
 
-	cell->state = ACTOR__RUNNING;
+	actor__cell_live(cell, ACTOR__RUNNING);
 	cell->started = 1;
 	ACTOR__FIRE(spawn, cell->self, cell->parent, cell->cls->id, cell->unit.dispatcher->number);
 	actor__observe_life(cell->loop, ACTOR_ABI_LIFE_SPAWN, cell->cls->id, cell->self,
@@ -149,9 +150,9 @@ static void terminate_remote(struct actor__cell *cell)
 
 static void terminate(struct actor__cell *cell)
 {
-	if (cell->state >= ACTOR__TERMINATING)
+	if (actor__cell_life(cell) >= ACTOR__TERMINATING)
 		return;
-	cell->state = ACTOR__TERMINATING;
+	actor__cell_live(cell, ACTOR__TERMINATING);
 	for (struct actor__cell *child = cell->first_child; child; child = child->next_sibling)
 		actor__life_signal(child, ACTOR__SIGNAL_TERMINATE);
 	terminate_remote(cell);
@@ -190,6 +191,7 @@ static void tell_parent(struct actor__cell *cell)
 
 void actor__life_free(struct actor__loop *loop, struct actor__cell *cell)
 {
+	actor__extra_free(cell);
 	if (cell->heap)
 		actor__heap_free(cell);
 	else
@@ -202,10 +204,11 @@ static void finish(struct actor__cell *cell)
 
 	if (cell->cls->on_stop)
 		cell->cls->on_stop(hook_context(cell));
+	actor__extra_clear(cell);
 	loop->ctx.aftermath = 0; /* nobody decides about a failure while stopping */
 	while (cell->asks)
 		actor__asks_remove(&loop->asks, &loop->pool, &cell->asks, cell->asks);
-	cell->state = ACTOR__TERMINATED;
+	actor__cell_live(cell, ACTOR__TERMINATED);
 	mail_to_dead_letters(cell);
 	ACTOR__FIRE(stop, cell->self, (uint64_t)(int64_t)cell->failure, cell->cls->id);
 	actor__observe_life(
@@ -220,7 +223,7 @@ static void finish(struct actor__cell *cell)
 
 bool actor__life_signals(struct actor__cell *cell)
 {
-	while (cell->signals) {
+	while (cell->signals && !(cell->state & ACTOR__PENDING)) {
 		uint8_t signals = cell->signals;
 
 		cell->signals = 0;

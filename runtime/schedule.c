@@ -2,6 +2,7 @@
 /* Runs a turn: signals and batches of messages in alternation. */
 #include "schedule.h"
 
+#include "careful.h"
 #include "life.h"
 #include "turn.h"
 
@@ -15,12 +16,21 @@ INLINE bool turn_goes_on(struct actor__cell **cell)
 		*cell = NULL;
 		return false;
 	}
-	return ACTOR__LIKELY((*cell)->state == ACTOR__RUNNING);
+	return ACTOR__LIKELY(actor__cell_open(*cell));
 }
 
 static uint32_t batch_size(uint32_t left, uint32_t room)
 {
 	return left < room ? left : room;
+}
+
+/* A batch, the fast or the careful way. */
+INLINE enum actor_abi_outcome turn_batch(struct actor__cell *cell, const struct actor__turn *turn,
+	uint32_t *left, const bool observed)
+{
+	if (ACTOR__UNLIKELY(cell->state & ACTOR__CAREFUL))
+		return actor__careful_run(cell, observed ? turn : NULL, left);
+	return actor__turn_run(cell, turn, left, observed);
 }
 
 /* The rest of a turn while somebody listens; a batch is open. *cell is NULL if it is gone in the
@@ -38,7 +48,7 @@ static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
 
 		if (signals)
 			loop->observer.now = actor__ticks(); /* hooks are no handlers */
-		outcome = actor__turn_run(*cell, turn, &rest, true);
+		outcome = turn_batch(*cell, turn, &rest, true);
 		left -= most - rest;
 		room -= most - rest;
 		turn->messages += most - rest;
@@ -53,6 +63,8 @@ static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
 			room = ACTOR__BATCH;
 		}
 	}
+	if (outcome == ACTOR_ABI_STOP && *cell)
+		outcome = actor__cell_held(*cell);
 	actor__observe_end(loop, turn, outcome);
 }
 
@@ -101,7 +113,7 @@ NOINLINE int turn_on(struct actor__loop *loop, struct actor__cell *cell, uint32_
 
 		if (!turn_goes_on(&cell))
 			break;
-		outcome = actor__turn_run(cell, NULL, &rest, false);
+		outcome = turn_batch(cell, NULL, &rest, false);
 		left -= most - rest;
 		if (outcome == ACTOR_ABI_EMPTY || (outcome == ACTOR_ABI_BUDGET && !left))
 			break;

@@ -66,6 +66,7 @@ static int cell_init(struct actor__cell *cell, const struct request *r, actor_re
 	cell->unit.flags = ACTOR__UNIT_CELL;
 	cell->loop = r->loop;
 	cell->cls = r->cls;
+	cell->receive = r->cls->on_message;
 	cell->self = ref;
 	cell->parent = r->parent;
 	cell->throughput = r->throughput;
@@ -216,7 +217,7 @@ int actor_spawn(struct actor_ctx *ctx, struct actor_class *cls,
 
 	if (rc)
 		return rc;
-	if (ctx->cell->state >= ACTOR__TERMINATING)
+	if (actor__cell_life(ctx->cell) >= ACTOR__TERMINATING)
 		return ACTOR_ECLOSED;
 	r.parent = ctx->cell->self;
 	if (!r.loop)

@@ -45,7 +45,7 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 	}
 	actor__envelope_open(e, &ctx->message);
 	rc = e->flags & ACTOR__REPLY ? reply_handle(ctx, cell, e)
-				     : cell->cls->on_message(ctx, &ctx->message);
+				     : cell->receive(ctx, &ctx->message);
 	if (ctx->aftermath || rc < 0)
 		rc = actor__turn_aftermath(ctx, cell, rc);
 	if (turn)

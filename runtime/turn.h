@@ -32,7 +32,7 @@ ACTOR__INLINE void actor__turn_message(struct actor__loop *loop, struct actor__c
 	ctx->message.payload = e->inlined;
 	ctx->message.bytes = e->bytes;
 	ctx->message.sender = e->sender;
-	rc = cell->cls->on_message(ctx, &ctx->message);
+	rc = cell->receive(ctx, &ctx->message);
 	if (ACTOR__UNLIKELY((ctx->aftermath | rc) < 0)) {
 		rc = actor__turn_aftermath(ctx, cell, rc);
 		ctx->aftermath = 0;
