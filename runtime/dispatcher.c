@@ -253,11 +253,10 @@ uint32_t actor__dispatchers_drain(struct actor__loop *loop, bool pass_ends)
 		}
 		total += ran;
 	} while (ran);
-	if (pass_ends) {
+	if (pass_ends)
 		pass_end(loop);
-		if (immediate)
-			immediate_rotate(loop, immediate);
-	}
+	if (immediate)
+		immediate_rotate(loop, immediate);
 	loop->abi->ready = actor__dispatchers_ready(loop);
 	if (!loop->abi->ready)
 		actor__handles_rest(loop);

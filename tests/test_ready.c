@@ -241,6 +241,28 @@ static void drain_spends_the_pass_s_own_counts(void **state)
 	}
 }
 
+static void drains_by_hand_let_immediate_dispatchers_take_turns(void **state)
+{
+	static const uint32_t expected[] = {0, 4, 1, 5, 2, 6, 3, 7};
+	struct actor_dispatcher_spec a, b;
+	struct lab lab;
+
+	lab_open(&lab, NULL);
+	actor_dispatcher_immediate(&a, "one");
+	actor_dispatcher_immediate(&b, "other");
+	ordered = 0;
+	queue_on(&lab, &a, 0, 4, 0);
+	queue_on(&lab, &b, 4, 8, 0);
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(actor_system_drain(lab.system), 1);
+		assert_int_equal(actor_system_drain(lab.system), 0);
+		uv_run(&lab.loop, UV_RUN_NOWAIT);
+	}
+	for (uint32_t i = 0; i < 8; i++)
+		assert_int_equal(order[i], expected[i]);
+	lab_close(&lab);
+}
+
 static int inside;
 
 static int drain_message(struct actor_ctx *ctx, const struct actor_message *message)
@@ -299,6 +321,7 @@ int main(void)
 		cmocka_unit_test(immediate_dispatchers_share_one_unit_per_pass_by_turns),
 		cmocka_unit_test(throughput_runs_only_what_was_queued_when_the_pass_began),
 		cmocka_unit_test(drain_spends_the_pass_s_own_counts),
+		cmocka_unit_test(drains_by_hand_let_immediate_dispatchers_take_turns),
 		cmocka_unit_test(drain_is_refused_inside_a_turn_and_on_other_threads),
 	};
 
