@@ -196,7 +196,8 @@ ACTOR_EXPORT int actor_dispatcher_custom(struct actor_dispatcher_spec *spec,
 	const struct actor_dispatcher_ops *ops, void *data, const char *id);
 
 /* The instance of a dispatcher on this system's n-th loop (1 is the first; the caller's loop comes
- * first); made if it is not there yet. `spec` NULL is the system's default. */
+ * first); made if it is not there yet. `spec` NULL is the system's default. ACTOR_ECLOSED at the
+ * very end of closing. */
 ACTOR_EXPORT int actor_system_dispatcher(struct actor_system *system, int loop,
 	const struct actor_dispatcher_spec *spec, struct actor_dispatcher **dispatcher);
 

@@ -282,8 +282,9 @@ struct actor__loop {
 	bool in_drain;
 	bool closed;   /* the inbox is closed, handles are closing */
 	struct actor__spin spin;
-	uint32_t immediate_ran; /* units of immediate dispatchers in this pass */
-	struct actor_dispatcher *immediate_next; /* where the next pass goes on */
+	struct actor__pass *pass; /* shared on one uv_loop_t; NULL: no immediate dispatcher here */
+	struct actor__loop *pass_next; /* next member */
+	uint64_t pass_mark; /* see pass.h */
 	struct actor_dispatcher *dispatchers;
 	struct actor_dispatcher *standard; /* the system's default */
 	struct actor__channel *dirty;

@@ -5,6 +5,7 @@
 #include "channel.h"
 #include "log.h"
 #include "observe.h"
+#include "pass.h"
 #include "registry.h"
 
 #include <errno.h>
@@ -22,6 +23,11 @@ int actor__dispatcher_open(struct actor__loop *loop, const struct actor_dispatch
 			return 0;
 		}
 	}
+	if (loop->closed)
+		return ACTOR_ECLOSED;
+	rc = spec->kind == ACTOR_IMMEDIATE ? actor__pass_join(loop) : 0;
+	if (rc)
+		return rc;
 	d = actor__heap_zero(sizeof(*d));
 	if (!d)
 		return -ENOMEM;
@@ -62,6 +68,7 @@ void actor__dispatchers_close(struct actor__loop *loop)
 			d->ops->close(d->self);
 		actor__heap_free(d);
 	}
+	actor__pass_leave(loop);
 	loop->standard = NULL;
 }
 
@@ -177,7 +184,7 @@ static uint32_t allowance(const struct actor__loop *loop, const struct actor_dis
 	if (d->kind == ACTOR_MICROTASK)
 		return UINT32_MAX;
 	if (d->kind == ACTOR_IMMEDIATE)
-		return loop->immediate_ran ? 0 : 1;
+		return d->ready && actor__pass_allows(loop) ? 1 : 0;
 	if (d->kind == ACTOR_THROUGHPUT_DISPATCHER)
 		most = d->quota_set ? d->quota : 0;
 	return most > d->ran ? most - d->ran : 0;
@@ -190,7 +197,7 @@ static uint32_t dispatcher_drain(struct actor__loop *loop, struct actor_dispatch
 
 	while (d->ready && ran < most) {
 		if (d->kind == ACTOR_IMMEDIATE)
-			loop->immediate_ran++;
+			actor__pass_spend(loop);
 		run_first(loop, d);
 		ran++;
 	}
@@ -215,7 +222,8 @@ static void pass_end(struct actor__loop *loop)
 		d->ran = 0;
 		d->quota_set = false;
 	}
-	loop->immediate_ran = 0;
+	if (loop->pass)
+		actor__pass_mark(loop);
 }
 
 /* The immediate dispatchers take turns over the passes: the one that ran goes to the list's end. */

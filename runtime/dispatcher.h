@@ -7,7 +7,7 @@
  *   hybrid       up to `budget`, those that become ready meanwhile included
  *   microtask    until none is ready
  *   throughput   up to `budget` of those that were ready when the pass's first drain began
- *   immediate    one, for all immediate dispatchers of the loop together
+ *   immediate    one, for all immediate dispatchers of the uv_loop_t together, see pass.h
  */
 #ifndef ACTOR_DISPATCHER_H
 #define ACTOR_DISPATCHER_H

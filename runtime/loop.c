@@ -14,6 +14,7 @@
 #include "life.h"
 #include "log.h"
 #include "observe.h"
+#include "pass.h"
 #include "receive.h"
 #include "slots.h"
 
@@ -70,6 +71,8 @@ static bool spin_for_mail(struct actor__loop *loop)
 static void on_prepare(struct actor__loop *loop)
 {
 	thread_note(loop);
+	if (loop->pass)
+		actor__pass_prepare(loop);
 	if (loop->dirty)
 		actor__channels_flush(loop);
 	if (actor__probes_records())
