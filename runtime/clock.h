@@ -30,6 +30,16 @@ static inline uint64_t actor__ticks(void)
 	return actor__monotonic_ns();
 }
 
+/* The same, once all loads before it are done. */
+static inline uint64_t actor__ticks_ordered(void)
+{
+#if defined(__x86_64__)
+	if (__builtin_expect(actor__clock_tsc, 1))
+		_mm_lfence();
+#endif
+	return actor__ticks();
+}
+
 /* Chooses the clock; ACTOR_CLOCK=monotonic in the environment forces CLOCK_MONOTONIC. */
 void actor__clock_init(void);
 

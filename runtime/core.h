@@ -232,6 +232,7 @@ struct actor__observer {
 	uint64_t polled_at; /* ticks: when the loop came back from its last poll, 0 = unknown */
 	uint64_t handovers; /* so far */
 	bool listening;
+	bool stale;     /* since `now` was read, more has happened than the runtime's own steps */
 	bool marked;    /* the open batch stands for turn_end, its first record is a mark */
 	uint32_t batch; /* where it begins */
 	uint64_t batch_delivered;

@@ -156,11 +156,9 @@ void actor__observe_turn(
 	turn->began_ticks = now;
 	loop->abi->turn_since = now;
 	loop->observer.now = now;
-	if (ACTOR__LISTENED(turn_start)) {
-		ACTOR__FIRE(turn_start, turn->actor, turn->dispatcher, cell->mailbox.count,
-			delay_ns(turn), turn->class_id);
-		loop->observer.now = actor__ticks(); /* the trap is no part of the handler */
-	}
+	loop->observer.stale = ACTOR__LISTENED(turn_start);
+	ACTOR__FIRE(turn_start, turn->actor, turn->dispatcher, cell->mailbox.count, delay_ns(turn),
+		turn->class_id);
 }
 
 bool actor__observe_batch(struct actor__loop *loop)
@@ -172,7 +170,7 @@ bool actor__observe_batch(struct actor__loop *loop)
 	listener_check(loop);
 	if (o->used + ACTOR_ABI_TURN_RECORDS > ACTOR__LEDGER_RECORDS) {
 		make_room(loop, ACTOR_ABI_TURN_RECORDS);
-		o->now = actor__ticks(); /* the hand-over is no part of the next handler */
+		o->stale = true;
 	}
 	if (!o->used) {
 		ledger_begin(o, loop->abi->delivered, loop->abi->unstamped);
@@ -241,8 +239,7 @@ void actor__observe_end(
 	} else {
 		o->used = 0;
 	}
-	if (outcome == ACTOR_ABI_MORE)
-		o->now = actor__ticks(); /* the traps are no part of the next handler */
+	o->stale = true;
 }
 
 static void append(struct actor__loop *loop, const struct actor_abi_record *record)

@@ -40,19 +40,20 @@ static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
 {
 	enum actor_abi_outcome outcome = ACTOR_ABI_STOP;
 	uint32_t room = ACTOR__BATCH;
-	bool signals = (*cell)->signals != 0;
 
+	if ((*cell)->signals)
+		loop->observer.stale = true;
 	while (turn_goes_on(cell)) {
 		uint32_t most = batch_size(left, room);
 		uint32_t rest = most;
 
-		if (signals)
-			loop->observer.now = actor__ticks(); /* hooks are no handlers */
+		actor__observe_resume(loop, *cell);
 		outcome = turn_batch(*cell, turn, &rest, true);
 		left -= most - rest;
 		room -= most - rest;
 		turn->messages += most - rest;
-		signals = outcome == ACTOR_ABI_STOP;
+		if (outcome == ACTOR_ABI_STOP)
+			loop->observer.stale = true; /* hooks are no handlers */
 		if ((*cell)->signals & ACTOR__SIGNAL_FAILURE)
 			outcome = ACTOR_ABI_FAILURE;
 		if (outcome == ACTOR_ABI_EMPTY || (outcome == ACTOR_ABI_BUDGET && !left))
@@ -99,6 +100,7 @@ NOINLINE int turn_noticed(struct actor__loop *loop, struct actor__cell *cell, ui
 	struct actor__turn turn;
 
 	actor__observe_who(cell, &turn);
+	loop->observer.stale = true; /* no clock was read before */
 	run_observed(loop, &cell, &turn, left);
 	return turn_close(loop, cell);
 }

@@ -8,10 +8,12 @@
  *   loops=N       1 (default): the caller's own loop; more: loops with threads
  *   messages=N    0: until told to stop
  *   spin=NS       in each handler
+ *   turn=N        messages per turn at most; 0: as the runtime has it (default)
  *   rest=US       a loop sleeps so long after each 16 messages of a ring
  *   work=ring     tokens go round between actors, over all loops (default)
  *   work=backlog  all messages are told to one actor before its loop runs
  *   work=blocked  rounds of one message that holds the loop for `spin` in front of ten others
+ *   work=inside   the first message says "inside", waits for another "go" and tells the others
  *
  * It says "ready", waits for "go", says "done" and its totals once nothing runs any more, and ends
  * with "end" or when its input ends. Meanwhile it obeys "stop" (a ring ends early), "exec" (once it
@@ -45,9 +47,10 @@ static struct {
 	const char *dispatcher, *work;
 	int loops;
 	uint64_t messages, spin_ns;
+	int64_t turn;
 	useconds_t rest_us;
 	char **arguments;
-} wish = {"hybrid", "ring", 1, 1009, 0, 0, NULL};
+} wish = {"hybrid", "ring", 1, 1009, 0, 0, 0, NULL};
 
 static struct load_counts *counts;
 static struct actor_system *system_;
@@ -119,6 +122,18 @@ static const struct actor_dispatcher_ops meter_ops = {
 };
 
 /* ---- actors ---- */
+
+static void say(const char *text)
+{
+	puts(text);
+	fflush(stdout);
+}
+
+static void go_wait(void)
+{
+	while (sem_wait(&go) != 0)
+		;
+}
 
 static void finish_now(void)
 {
@@ -193,15 +208,18 @@ static int on_ring(struct actor_ctx *ctx, const struct actor_message *message)
 
 static int on_backlog(struct actor_ctx *ctx, const struct actor_message *message)
 {
+	static uint64_t ended;
 	uint64_t began = now_ns();
 	const struct token *token = message->payload;
 
 	sample(&counts->wait, began - token->told_ns);
+	sample(&counts->between, ended ? began - ended : 0);
 	count(actor_self(ctx));
 	spin_until(began + wish.spin_ns);
 	if (token->hops == 1)
 		finish_now();
-	sample(&counts->handler, now_ns() - began);
+	ended = now_ns();
+	sample(&counts->handler, ended - began);
 	return 0;
 }
 
@@ -230,10 +248,28 @@ static int on_blocked(struct actor_ctx *ctx, const struct actor_message *message
 	return 0;
 }
 
+static int on_inside(struct actor_ctx *ctx, const struct actor_message *message)
+{
+	const struct token *token = message->payload;
+
+	count(actor_self(ctx));
+	if (token->hops != wish.messages) {
+		spin_until(now_ns() + wish.spin_ns);
+		return 0;
+	}
+	say("inside");
+	go_wait();
+	for (uint64_t i = 1; i < wish.messages; i++)
+		tell(ctx, actor_self(ctx), i);
+	return 0;
+}
+
 static struct actor_class ring_class = {sizeof(ring_class), "ring", .on_message = on_ring};
 static struct actor_class relay_class = {sizeof(ring_class), "relay", .on_message = on_ring};
 static struct actor_class backlog_class = {sizeof(ring_class), "backlog", .on_message = on_backlog};
 static struct actor_class blocked_class = {sizeof(ring_class), "blocked", .on_message = on_blocked};
+
+static struct actor_class inside_class = {sizeof(ring_class), "inside", .on_message = on_inside};
 
 static struct actor_class *class_at(int place)
 {
@@ -241,16 +277,12 @@ static struct actor_class *class_at(int place)
 		return &backlog_class;
 	if (strcmp(wish.work, "blocked") == 0)
 		return &blocked_class;
+	if (strcmp(wish.work, "inside") == 0)
+		return &inside_class;
 	return place % 2 ? &relay_class : &ring_class;
 }
 
 /* ---- the program ---- */
-
-static void say(const char *text)
-{
-	puts(text);
-	fflush(stdout);
-}
 
 static void fork_child(void)
 {
@@ -304,6 +336,8 @@ static void read_arguments(char **arguments)
 			wish.messages = strtoull(value, NULL, 10);
 		else if (strcmp(*arguments, "spin") == 0)
 			wish.spin_ns = strtoull(value, NULL, 10);
+		else if (strcmp(*arguments, "turn") == 0)
+			wish.turn = atoi(value);
 		else if (strcmp(*arguments, "rest") == 0)
 			wish.rest_us = (useconds_t)atoi(value);
 		else
@@ -328,7 +362,10 @@ static void choose(struct actor_dispatcher_spec *spec)
 
 static void share_counts(void)
 {
-	counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED, LOAD_COUNTS_FD, 0);
+	/* Its pages now: a fault while a sample is kept would lie behind the program's last read of
+	 * the clock and before the runtime's. */
+	counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+		LOAD_COUNTS_FD, 0);
 	if (counts == MAP_FAILED)
 		counts = calloc(1, sizeof(*counts));
 }
@@ -349,7 +386,11 @@ static void set_up(void)
 	choose(&spec);
 	for (int i = 0; i < ACTORS; i++) {
 		struct actor_spawn_options spawn = {
-			.size = sizeof(spawn), .dispatcher = &spec, .loop = i % wish.loops + 1};
+			.size = sizeof(spawn),
+			.dispatcher = &spec,
+			.loop = i % wish.loops + 1,
+			.throughput = wish.turn,
+		};
 
 		if (actor_system_spawn(system_, class_at(i), &spawn, &actors[i]) < 0)
 			abort();
@@ -363,7 +404,7 @@ static void begin(void)
 	if (strcmp(wish.work, "backlog") == 0) {
 		for (uint64_t i = wish.messages; i > 0; i--)
 			tell(NULL, actors[0], i);
-	} else if (strcmp(wish.work, "blocked") == 0) {
+	} else if (strcmp(wish.work, "blocked") == 0 || strcmp(wish.work, "inside") == 0) {
 		tell(NULL, actors[0], wish.messages);
 	} else {
 		atomic_store(&tokens_left, TOKENS);
@@ -404,8 +445,7 @@ int main(int argc, char **argv)
 	set_up();
 	say("ready");
 	pthread_create(&thread, NULL, obey, NULL);
-	while (sem_wait(&go) != 0)
-		;
+	go_wait();
 	begin();
 	run();
 	for (int i = 0; i < LOAD_LOOPS; i++)

@@ -29,6 +29,8 @@ struct load_counts {
 	/* One loop only. Handler: first to last instruction of it. Wait: before the tell, to the
 	 * first instruction of the handler. Delay: execute to run, by a dispatcher that wraps. */
 	struct load_samples handler, wait, delay;
+	/* A backlog only: from the last instruction of the handler before to the first of this. */
+	struct load_samples between;
 };
 
 #endif
