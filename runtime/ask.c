@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ask: a tell whose answer finds its way back, from an actor or from a thread outside. */
-#include "ask.h"
-
+#include "alarm.h"
 #include "deliver.h"
 #include "fork.h"
 #include "tell.h"
@@ -9,34 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int actor_ask(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
-	size_t bytes, int64_t timeout_ms, actor_reply_cb cb, void *data)
+/* The asker's time is over: it is told by its own mailbox, as a turn of the asker. */
+static void on_expired(struct actor__loop *loop, struct actor__deadline *deadline)
 {
-	struct actor__loop *loop = ctx->loop;
-	struct actor__cell *cell = ctx->cell;
-	uint64_t deadline = 0;
-	struct actor__ask *ask;
-	int rc;
-
-	if (timeout_ms >= 0)
-		deadline = uv_now(loop->uv) + (uint64_t)(timeout_ms ? timeout_ms : ACTOR_ASK_TIMEOUT_MS);
-	ask = actor__asks_add(&loop->asks, &loop->pool, &cell->asks, deadline);
-	if (!ask)
-		return -ENOMEM;
-	ask->cell = cell;
-	ask->cb = cb;
-	ask->data = data;
-	rc = actor__tell(ctx, to, type, payload, bytes, ask->number);
-	if (ACTOR__UNLIKELY(rc))
-		actor__asks_remove(&loop->asks, &loop->pool, &cell->asks, ask);
-	else if (ask->heap_index == 0 && deadline - 1 < loop->handles->timer_at_ms - 1)
-		actor__handles_timer(loop, deadline); /* the timer is due later, or (0 - 1) not at all */
-	return rc;
-}
-
-/* Tells the asker that its time is over, by its own mailbox: a turn of the asker. */
-static int expire(struct actor__loop *loop, const struct actor__ask *ask)
-{
+	struct actor__ask *ask = (struct actor__ask *)deadline;
 	struct actor__envelope e = {0};
 
 	e.to = ask->cell->self;
@@ -45,21 +20,32 @@ static int expire(struct actor__loop *loop, const struct actor__ask *ask)
 	e.status = -ETIMEDOUT;
 	if (actor__probes_records())
 		e.stamp = actor__ticks();
-	return actor__deliver(loop, &e);
+	if (actor__deliver(loop, &e)) /* no memory */
+		actor__deadline_arm(loop, deadline, actor__now_ms(loop) + 1, on_expired);
 }
 
-void actor__asks_expire(struct actor__loop *loop)
+int actor_ask(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
+	size_t bytes, int64_t timeout_ms, actor_reply_cb cb, void *data)
 {
-	uint64_t now = uv_now(loop->uv);
-	uint64_t next;
-	struct actor__ask *ask;
+	struct actor__loop *loop = ctx->loop;
+	struct actor__cell *cell = ctx->cell;
+	struct actor__ask *ask = actor__asks_add(&loop->asks, &loop->pool, &cell->asks);
+	int rc;
 
-	while ((ask = actor__asks_due(&loop->asks, now)))
-		if (expire(loop, ask))
-			actor__asks_defer(&loop->asks, ask, now + 1); /* no memory */
-	next = actor__asks_next_ms(&loop->asks);
-	if (next != UINT64_MAX)
-		actor__handles_timer(loop, next);
+	if (!ask)
+		return -ENOMEM;
+	ask->cell = cell;
+	ask->cb = cb;
+	ask->data = data;
+	rc = actor__tell(ctx, to, type, payload, bytes, ask->number);
+	if (ACTOR__UNLIKELY(rc))
+		actor__asks_remove(&loop->asks, &loop->pool, &cell->asks, ask);
+	else if (timeout_ms >= 0)
+		actor__deadline_arm(loop, &ask->deadline,
+			actor__now_ms(loop) +
+				(uint64_t)(timeout_ms ? timeout_ms : ACTOR_ASK_TIMEOUT_MS),
+			on_expired);
+	return rc;
 }
 
 int actor_system_ask(struct actor_system *system, actor_ref to, struct actor_type *type,

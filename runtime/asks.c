@@ -1,66 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Pending asks of one loop: a table by number and a heap by deadline. */
+/* Pending asks of one loop: a table by number. */
 #include "asks.h"
 
 #include <string.h>
 
-#define NO_DEADLINE UINT32_MAX
-
 void actor__asks_fini(struct actor__asks *asks)
 {
 	actor__heap_free(asks->table);
-	actor__heap_free(asks->heap);
 	memset(asks, 0, sizeof(*asks));
-}
-
-static void heap_put(struct actor__asks *asks, uint32_t at, struct actor__ask *ask)
-{
-	asks->heap[at] = ask;
-	ask->heap_index = at;
-}
-
-static void heap_up(struct actor__asks *asks, uint32_t at, struct actor__ask *ask)
-{
-	while (at && asks->heap[(at - 1) / 2]->deadline_ms > ask->deadline_ms) {
-		heap_put(asks, at, asks->heap[(at - 1) / 2]);
-		at = (at - 1) / 2;
-	}
-	heap_put(asks, at, ask);
-}
-
-static void heap_down(struct actor__asks *asks, uint32_t at, struct actor__ask *ask)
-{
-	for (;;) {
-		uint32_t child = 2 * at + 1;
-
-		if (child >= asks->heap_count)
-			break;
-		if (child + 1 < asks->heap_count &&
-			asks->heap[child + 1]->deadline_ms < asks->heap[child]->deadline_ms)
-			child++;
-		if (asks->heap[child]->deadline_ms >= ask->deadline_ms)
-			break;
-		heap_put(asks, at, asks->heap[child]);
-		at = child;
-	}
-	heap_put(asks, at, ask);
-}
-
-static void heap_remove(struct actor__asks *asks, struct actor__ask *ask)
-{
-	uint32_t at = ask->heap_index;
-	struct actor__ask *last;
-
-	if (at == NO_DEADLINE)
-		return;
-	ask->heap_index = NO_DEADLINE;
-	last = asks->heap[--asks->heap_count];
-	if (last == ask)
-		return;
-	if (at && asks->heap[(at - 1) / 2]->deadline_ms > last->deadline_ms)
-		heap_up(asks, at, last);
-	else
-		heap_down(asks, at, last);
 }
 
 /* Scatters numbers by the golden ratio: in a row they would be one long probe sequence, which each
@@ -100,24 +47,6 @@ static bool table_make_room(struct actor__asks *asks)
 	return true;
 }
 
-static bool heap_make_room(struct actor__asks *asks)
-{
-	uint32_t room = asks->heap_room ? asks->heap_room * 2 : 16;
-	struct actor__ask **heap;
-
-	if (asks->heap_count < asks->heap_room)
-		return true;
-	heap = actor__heap_alloc(room * sizeof(*heap));
-	if (!heap)
-		return false;
-	if (asks->heap_count)
-		memcpy(heap, asks->heap, asks->heap_count * sizeof(*heap));
-	actor__heap_free(asks->heap);
-	asks->heap = heap;
-	asks->heap_room = room;
-	return true;
-}
-
 static void list_put(struct actor__ask **list, struct actor__ask *ask)
 {
 	ask->previous = NULL;
@@ -127,12 +56,12 @@ static void list_put(struct actor__ask **list, struct actor__ask *ask)
 	*list = ask;
 }
 
-struct actor__ask *actor__asks_add(struct actor__asks *asks, struct actor__pool *pool,
-	struct actor__ask **list, uint64_t deadline_ms)
+struct actor__ask *actor__asks_add(
+	struct actor__asks *asks, struct actor__pool *pool, struct actor__ask **list)
 {
 	struct actor__ask *ask;
 
-	if (!table_make_room(asks) || !heap_make_room(asks))
+	if (!table_make_room(asks))
 		return NULL;
 	ask = actor__pool_take(pool, sizeof(*ask));
 	if (!ask)
@@ -140,12 +69,9 @@ struct actor__ask *actor__asks_add(struct actor__asks *asks, struct actor__pool 
 	do
 		ask->number = ++asks->last_number;
 	while (!ask->number || actor__asks_find(asks, ask->number));
-	ask->deadline_ms = deadline_ms;
-	ask->heap_index = NO_DEADLINE;
+	ask->deadline.place = NULL;
 	table_put(asks, ask);
 	asks->count++;
-	if (deadline_ms)
-		heap_up(asks, asks->heap_count++, ask);
 	list_put(list, ask);
 	return ask;
 }
@@ -187,7 +113,7 @@ void actor__asks_remove(struct actor__asks *asks, struct actor__pool *pool,
 	struct actor__ask **list, struct actor__ask *ask)
 {
 	table_remove(asks, ask);
-	heap_remove(asks, ask);
+	actor__deadline_cancel(&ask->deadline);
 	asks->count--;
 	if (ask->previous)
 		ask->previous->next = ask->next;
@@ -196,26 +122,4 @@ void actor__asks_remove(struct actor__asks *asks, struct actor__pool *pool,
 	if (ask->next)
 		ask->next->previous = ask->previous;
 	actor__pool_give(pool, ask, sizeof(*ask));
-}
-
-struct actor__ask *actor__asks_due(struct actor__asks *asks, uint64_t now_ms)
-{
-	struct actor__ask *ask;
-
-	if (!asks->heap_count || asks->heap[0]->deadline_ms > now_ms)
-		return NULL;
-	ask = asks->heap[0];
-	heap_remove(asks, ask);
-	return ask;
-}
-
-void actor__asks_defer(struct actor__asks *asks, struct actor__ask *ask, uint64_t deadline_ms)
-{
-	ask->deadline_ms = deadline_ms;
-	heap_up(asks, asks->heap_count++, ask); /* the room it had */
-}
-
-uint64_t actor__asks_next_ms(const struct actor__asks *asks)
-{
-	return asks->heap_count ? asks->heap[0]->deadline_ms : UINT64_MAX;
 }

@@ -2,11 +2,12 @@
 /* What waits for an answer: asks of actors (per loop) and of threads outside (per system).
  *
  * An ask has a 32-bit number, unique among the pending ones of its loop and not used again for
- * four billion asks. Deadlines are kept in one binary heap per loop. */
+ * four billion asks. */
 #ifndef ACTOR_ASKS_H
 #define ACTOR_ASKS_H
 
 #include "actor.h"
+#include "deadlines.h"
 #include "memory.h"
 
 #include <pthread.h>
@@ -15,9 +16,8 @@
 struct actor__cell;
 
 struct actor__ask {
+	struct actor__deadline deadline; /* not armed: none, or it has passed */
 	uint32_t number;
-	uint32_t heap_index; /* UINT32_MAX: no deadline, or it has passed */
-	uint64_t deadline_ms; /* of uv_now() */
 	struct actor__cell *cell;
 	struct actor__ask *next; /* of the cell */
 	struct actor__ask *previous;
@@ -30,34 +30,21 @@ struct actor__asks {
 	struct actor__ask **table; /* open addressing by number, at most half full */
 	uint32_t table_room;       /* power of two */
 	uint32_t count;
-	struct actor__ask **heap; /* earliest deadline first */
-	uint32_t heap_room;
-	uint32_t heap_count;
 	uint32_t last_number;
 };
 
 void actor__asks_fini(struct actor__asks *asks);
 
-/* Adds an ask with a fresh number and links it to the head of *list. deadline_ms 0 = none.
- * NULL: no memory. */
-struct actor__ask *actor__asks_add(struct actor__asks *asks, struct actor__pool *pool,
-	struct actor__ask **list, uint64_t deadline_ms);
+/* Adds an ask with a fresh number and links it to the head of *list. NULL: no memory. */
+struct actor__ask *actor__asks_add(
+	struct actor__asks *asks, struct actor__pool *pool, struct actor__ask **list);
 
 /* The ask with this number, or NULL. */
 struct actor__ask *actor__asks_find(const struct actor__asks *asks, uint32_t number);
 
-/* Unlinks and frees it. */
+/* Unlinks and frees it; its deadline is cancelled. */
 void actor__asks_remove(struct actor__asks *asks, struct actor__pool *pool,
 	struct actor__ask **list, struct actor__ask *ask);
-
-/* The ask that is due by now, out of the heap but still pending; NULL if none is. */
-struct actor__ask *actor__asks_due(struct actor__asks *asks, uint64_t now_ms);
-
-/* Puts a due ask back, to be due at another time. */
-void actor__asks_defer(struct actor__asks *asks, struct actor__ask *ask, uint64_t deadline_ms);
-
-/* The earliest deadline, UINT64_MAX if there is none. */
-uint64_t actor__asks_next_ms(const struct actor__asks *asks);
 
 /* A thread outside that waits for an answer. */
 struct actor__waiter {

@@ -265,7 +265,7 @@ struct actor__handles {
 	uv_prepare_t prepare;
 	uv_idle_t idle;
 	uv_async_t async;
-	uv_timer_t timer; /* asks' deadlines */
+	uv_timer_t timer; /* the earliest deadline */
 	uv_timer_t look;  /* closing; besides idle the only one that keeps the loop alive */
 	uint64_t timer_at_ms; /* when timer is due, 0 = not armed */
 	bool look_due;
@@ -295,6 +295,8 @@ struct actor__loop {
 	struct actor__slots *slots;
 	const uint64_t *segments; /* of the actor table */
 	struct actor__asks asks;
+	struct actor__deadlines deadlines;
+	uint64_t manual_ms; /* its time, if the program sets it by hand; else 0 */
 	struct actor__observer observer;
 	struct actor__channel *out[ACTOR_ABI_LOOPS]; /* by loop id, made on first use */
 	struct actor__handles *handles;

@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "loop.h"
 
-#include "ask.h"
+#include "alarm.h"
 #include "channel.h"
 #include "deliver.h"
 #include "dispatcher.h"
@@ -162,7 +162,7 @@ static void callbacks_set(void)
 {
 	actor__handle_callbacks.prepare = on_prepare;
 	actor__handle_callbacks.check = on_check;
-	actor__handle_callbacks.timer = actor__asks_expire;
+	actor__handle_callbacks.timer = actor__alarm_expire;
 	actor__handle_callbacks.look = on_look;
 	actor__handle_callbacks.closed = on_closed;
 	actor__receive_command = on_command;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pending asks against a plain list: numbers, lists of cells, deadlines in order. */
+/* Pending asks against a plain list: numbers and lists of cells. */
 #include "tests/lab.h"
 
 #include "runtime/asks.h"
@@ -15,18 +15,16 @@ struct entry {
 	struct actor__ask *ask;
 	uint32_t number;
 	uint32_t list;
-	uint64_t deadline; /* 0 = none, or it has passed */
 };
 static struct entry model[MOST];
 static uint32_t model_count;
 
-static void model_add(uint64_t *random, uint64_t now)
+static void model_add(uint64_t *random)
 {
 	struct entry *entry = &model[model_count++];
 
 	entry->list = random_below(random, LISTS);
-	entry->deadline = random_below(random, 4) ? now + 1 + random_below(random, 500) : 0;
-	entry->ask = actor__asks_add(&asks, &pool, &lists[entry->list], entry->deadline);
+	entry->ask = actor__asks_add(&asks, &pool, &lists[entry->list]);
 	assert_non_null(entry->ask);
 	entry->number = entry->ask->number;
 	assert_true(entry->number != 0);
@@ -38,19 +36,8 @@ static void model_remove(uint32_t i)
 	model[i] = model[--model_count];
 }
 
-static struct entry *model_earliest(void)
-{
-	struct entry *earliest = NULL;
-
-	for (uint32_t i = 0; i < model_count; i++)
-		if (model[i].deadline && (!earliest || model[i].deadline < earliest->deadline))
-			earliest = &model[i];
-	return earliest;
-}
-
 static void model_check(void)
 {
-	const struct entry *earliest = model_earliest();
 	uint32_t linked = 0;
 
 	assert_int_equal(asks.count, model_count);
@@ -60,47 +47,21 @@ static void model_check(void)
 		for (struct actor__ask *ask = lists[i]; ask; ask = ask->next, linked++)
 			assert_true(!ask->next || ask->next->previous == ask);
 	assert_int_equal(linked, model_count);
-	assert_int_equal(actor__asks_next_ms(&asks), earliest ? earliest->deadline : UINT64_MAX);
-}
-
-static void expire(uint64_t now)
-{
-	struct actor__ask *due;
-
-	while ((due = actor__asks_due(&asks, now))) {
-		struct entry *earliest = model_earliest();
-		uint32_t i = 0;
-
-		assert_non_null(earliest);
-		assert_int_equal(due->deadline_ms, earliest->deadline);
-		while (model[i].ask != due)
-			i++;
-		model[i].deadline = 0; /* still pending */
-		assert_ptr_equal(actor__asks_find(&asks, due->number), due);
-		if (due->number % 5 == 0) {
-			actor__asks_defer(&asks, due, now + 7);
-			model[i].deadline = now + 7;
-		}
-	}
-	assert_true(!model_earliest() || model_earliest()->deadline > now);
 }
 
 static void random_asks_agree_with_a_plain_list(void **state)
 {
 	uint64_t random = now_ns() | 1;
-	uint64_t now = 1;
 
 	print_message("seed %#llx\n", (unsigned long long)random);
 	asks.last_number = UINT32_MAX - 3000; /* numbers wrap round on the way */
 	for (int round = 0; round < 20000; round++) {
 		uint32_t roll = random_below(&random, 10);
 
-		if (roll < 5 && model_count < MOST)
-			model_add(&random, now);
-		else if (roll < 9 && model_count)
+		if (roll < 6 && model_count < MOST)
+			model_add(&random);
+		else if (model_count)
 			model_remove(random_below(&random, model_count));
-		else
-			expire(now += random_below(&random, 60));
 		if (round % 50 == 0)
 			model_check();
 	}
@@ -119,7 +80,7 @@ static void many_asks_leave_free_places_between_them(void **state)
 	uint32_t run = 0, longest = 0;
 
 	for (uint32_t i = 0; i < 100003; i++) {
-		many[i] = actor__asks_add(&asks, &pool, &lists[0], 0);
+		many[i] = actor__asks_add(&asks, &pool, &lists[0]);
 		assert_non_null(many[i]);
 	}
 	for (uint32_t i = 0; i < asks.table_room; i++) {
