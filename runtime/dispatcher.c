@@ -129,19 +129,24 @@ static inline __attribute__((always_inline)) void unit_run(
 	struct actor_dispatcher *dispatcher = unit->dispatcher;
 	int rc;
 
-	if (!(unit->flags & ACTOR__UNIT_CELL))
+	if (!(unit->flags & ACTOR__UNIT_CELL)) {
 		unit->state = ACTOR__UNIT_IDLE;
+		loop->observer.stale = true;
+	}
 	rc = unit->run(unit);
 	if (ACTOR__UNLIKELY(rc < 0))
 		actor__dispatcher_error(dispatcher, rc, 0);
-	if (ACTOR__UNLIKELY(loop->dirty != NULL))
+	if (ACTOR__UNLIKELY(loop->dirty != NULL)) {
 		actor__channels_flush(loop);
+		loop->observer.stale = true;
+	}
 }
 
 void actor_unit_run(struct actor_unit *unit)
 {
 	struct actor_dispatcher *dispatcher = unit->dispatcher;
 
+	dispatcher->loop->observer.stale = true;
 	if (unit->state == ACTOR__UNIT_QUEUED && !actor__in_turn(dispatcher->loop)) {
 		unit_run(dispatcher->loop, unit);
 		return;
@@ -249,6 +254,7 @@ uint32_t actor__dispatchers_drain(struct actor__loop *loop, bool pass_ends)
 	uint32_t ran;
 
 	loop->in_drain = true;
+	loop->observer.stale = true;
 	quotas_set(loop);
 	do {
 		ran = 0;

@@ -62,6 +62,7 @@ static void hand_over(struct actor__loop *loop)
 	ACTOR__FIRE(ledger, (uint64_t)(uintptr_t)h,
 		sizeof(*h) + (uint64_t)o->used * sizeof(struct actor_abi_record), loop->id,
 		o->messages);
+	o->stale = true;
 	/* Not abi->delivered: inside a batch that counter is behind. */
 	ledger_begin(o, o->delivered + o->messages, loop->abi->unstamped);
 }
@@ -88,6 +89,7 @@ static bool listening(struct actor__loop *loop)
 	o->others_count = 0;
 	o->age_ticks = age_ticks();
 	o->polled_at = 0;
+	o->stale = true;
 	o->listening = true;
 	return true;
 }
@@ -125,16 +127,6 @@ static void hand_over_if_old(struct actor__loop *loop, uint64_t now)
 
 	if (o->used && now - o->first_at >= o->age_ticks && now > o->first_at)
 		hand_over(loop);
-}
-
-void actor__observe_who(const struct actor__cell *cell, struct actor__turn *turn)
-{
-	turn->actor = cell->self;
-	turn->dispatcher = cell->unit.dispatcher->number;
-	turn->class_id = cell->cls->id;
-	turn->messages = 0;
-	turn->asked_ticks = 0;
-	turn->began_ticks = 0;
 }
 
 static uint64_t delay_ns(const struct actor__turn *turn)
@@ -240,6 +232,44 @@ void actor__observe_end(
 		o->used = 0;
 	}
 	o->stale = true;
+}
+
+void actor__observe_end_unusual(
+	struct actor__loop *loop, const struct actor__turn *turn, enum actor_abi_outcome outcome)
+{
+	struct actor__observer *o = &loop->observer;
+
+	if (!turn->messages)
+		o->now = actor__ticks();
+	turn_record(loop, turn, outcome);
+	hand_over_if_old(loop, o->now);
+}
+
+void actor__observe_unusual(struct actor__loop *loop, const struct actor__turn *turn,
+	const struct actor__envelope *envelope, uint32_t depth, bool failed, uint64_t end)
+{
+	struct actor__observer *o = &loop->observer;
+	struct actor_abi_record *r = &o->ledger->records[o->used++];
+	uint32_t flags = failed ? ACTOR_ABI_FAILED : 0;
+	uint64_t wait = 0;
+	uint64_t run;
+
+	if (envelope->flags & ACTOR__FOREIGN)
+		flags |= ACTOR_ABI_FOREIGN;
+	if (ACTOR__LIKELY(envelope->stamp != 0)) {
+		wait = actor__observe_duration(
+			envelope->stamp, o->now, ACTOR_ABI_FIRST_BACK, &flags);
+	} else {
+		flags |= ACTOR_ABI_UNSTAMPED;
+		loop->abi->unstamped++;
+	}
+	run = actor__observe_duration(o->now, end, ACTOR_ABI_SECOND_BACK, &flags);
+	r->meta = turn->meta | (uint64_t)flags << 8 | (uint64_t)envelope->type << 16;
+	r->who = turn->actor >> 32 << 32 | envelope->sender >> 32;
+	r->first = actor_abi_pack(wait, depth);
+	r->second = actor_abi_pack(run, turn->actor & 0xffff);
+	o->now = end;
+	o->messages++;
 }
 
 static void append(struct actor__loop *loop, const struct actor_abi_record *record)

@@ -21,6 +21,7 @@
 /* What the probes say of a turn; kept apart, since the cell may be gone when it ends. */
 struct actor__turn {
 	actor_ref actor;
+	uint64_t meta; /* of its messages' records, but for type and flags */
 	uint32_t dispatcher;
 	uint32_t class_id;
 	uint32_t messages;    /* handled so far */
@@ -28,8 +29,18 @@ struct actor__turn {
 	uint64_t began_ticks; /* 0 = nobody listened then */
 };
 
-/* A turn that is noticed in its middle: when it began is unknown. */
-void actor__observe_who(const struct actor__cell *cell, struct actor__turn *turn);
+/* Whose turn it is. When it began is unknown so far. */
+static inline void actor__observe_who(const struct actor__cell *cell, struct actor__turn *turn)
+{
+	turn->actor = cell->self;
+	turn->dispatcher = cell->unit.dispatcher->number;
+	turn->class_id = cell->cls->id;
+	turn->meta = actor_abi_meta(
+		ACTOR_ABI_MESSAGE, 0, 0, turn->class_id, turn->dispatcher);
+	turn->messages = 0;
+	turn->asked_ticks = 0;
+	turn->began_ticks = 0;
+}
 
 /* A turn begins while some probe is listened to: fires turn_start. */
 void actor__observe_turn(
@@ -93,34 +104,86 @@ static inline uint64_t actor__observe_duration(
 	return from - to;
 }
 
+/* The record of a message with something unusual about it. */
+void actor__observe_unusual(struct actor__loop *loop, const struct actor__turn *turn,
+	const struct actor__envelope *envelope, uint32_t depth, bool failed, uint64_t end);
+
 /* A handler has returned. `depth` counts the message itself. The batch has room for it. */
 static inline void actor__observe_message(struct actor__loop *loop, const struct actor__turn *turn,
 	const struct actor__envelope *envelope, uint32_t depth, bool failed)
 {
 	struct actor__observer *o = &loop->observer;
-	struct actor_abi_record *r = &o->ledger->records[o->used++];
+	struct actor_abi_record *r = &o->ledger->records[o->used];
 	uint64_t end = actor__ticks();
-	uint32_t flags = failed ? ACTOR_ABI_FAILED : 0;
-	uint64_t wait = 0;
-	uint64_t run;
+	uint64_t wait = o->now - envelope->stamp;
+	uint64_t run = end - o->now;
+	uint64_t flags = envelope->flags & ACTOR__FOREIGN ? ACTOR_ABI_FOREIGN << 8 : 0;
 
-	if (envelope->flags & ACTOR__FOREIGN)
-		flags |= ACTOR_ABI_FOREIGN;
-	if (ACTOR__LIKELY(envelope->stamp != 0)) {
-		wait = actor__observe_duration(
-			envelope->stamp, o->now, ACTOR_ABI_FIRST_BACK, &flags);
-	} else {
-		flags |= ACTOR_ABI_UNSTAMPED;
-		loop->abi->unstamped++;
+	/* No stamp, or not representable: a step backwards is a large number here. */
+	if (ACTOR__UNLIKELY(failed || !envelope->stamp || ((wait | run) >> 48) || depth >> 16)) {
+		actor__observe_unusual(loop, turn, envelope, depth, failed, end);
+		return;
 	}
-	run = actor__observe_duration(o->now, end, ACTOR_ABI_SECOND_BACK, &flags);
-	r->meta = actor_abi_meta(
-		ACTOR_ABI_MESSAGE, flags, envelope->type, turn->class_id, turn->dispatcher);
+	r->meta = turn->meta | flags | (envelope->head >> 32 & 0xffff) << 16;
 	r->who = turn->actor >> 32 << 32 | envelope->sender >> 32;
-	r->first = actor_abi_pack(wait, depth);
-	r->second = actor_abi_pack(run, turn->actor & 0xffff);
+	r->first = wait | (uint64_t)depth << 48;
+	r->second = run | turn->actor << 48;
 	o->now = end;
+	o->used++;
 	o->messages++;
+}
+
+/* Is the ledger all that is listened to, and has it begun, with room for a whole turn? Then a turn
+ * needs no look at anything else. */
+static inline bool actor__observe_simply(const struct actor__loop *loop)
+{
+	const struct actor__observer *o = &loop->observer;
+
+	return actor__probes_ledger_only() && o->listening && o->used &&
+	       o->used + ACTOR_ABI_TURN_RECORDS <= ACTOR__LEDGER_RECORDS &&
+	       o->delivered + o->messages == loop->abi->delivered;
+}
+
+/* Such a turn begins, by the end of the handler before if that was just now; and ends, with what
+ * it has handled. */
+static inline void actor__observe_begin_simply(struct actor__loop *loop,
+	const struct actor__cell *cell, struct actor__turn *turn)
+{
+	struct actor__observer *o = &loop->observer;
+
+	actor__observe_who(cell, turn);
+	if (ACTOR__UNLIKELY(o->stale)) {
+		o->now = actor__ticks();
+		o->stale = false;
+	}
+	turn->asked_ticks = cell->unit.asked_ticks;
+	turn->began_ticks = o->now;
+	loop->abi->turn_since = o->now;
+}
+
+/* The record of a turn that is unusual, and the hand-over of a ledger that is old. */
+void actor__observe_end_unusual(
+	struct actor__loop *loop, const struct actor__turn *turn, enum actor_abi_outcome outcome);
+
+static inline void actor__observe_end_simply(
+	struct actor__loop *loop, const struct actor__turn *turn, enum actor_abi_outcome outcome)
+{
+	struct actor__observer *o = &loop->observer;
+	struct actor_abi_record *r = &o->ledger->records[o->used];
+	uint64_t delay = turn->began_ticks - turn->asked_ticks;
+	uint64_t run = o->now - turn->began_ticks;
+	uint64_t age = o->now - o->first_at;
+
+	if (ACTOR__UNLIKELY(!turn->asked_ticks || !turn->messages || ((delay | run) >> 48) ||
+			    age >= o->age_ticks)) {
+		actor__observe_end_unusual(loop, turn, outcome);
+		return;
+	}
+	r->meta = turn->meta ^ ACTOR_ABI_MESSAGE ^ ACTOR_ABI_TURN;
+	r->who = turn->actor;
+	r->first = delay | (uint64_t)turn->messages << 48;
+	r->second = run | (uint64_t)outcome << 48;
+	o->used++;
 }
 
 #endif

@@ -73,6 +73,13 @@ static inline __attribute__((always_inline)) int actor__probes_records(void)
 	ACTOR__SEMAPHORE_TEST(actor__semaphores_records, "cmpl");
 }
 
+/* Given that some probe of the first four is listened to: is it `ledger` alone? */
+static inline int actor__probes_ledger_only(void)
+{
+	return !(actor__semaphores.turn_end | actor__semaphores.enqueue |
+		 actor__semaphores.turn_start);
+}
+
 /* Does anybody want to know of a yield, by its own probe or in the ledger? */
 static inline int actor__probes_yield(void)
 {

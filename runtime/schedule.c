@@ -33,13 +33,12 @@ INLINE enum actor_abi_outcome turn_batch(struct actor__cell *cell, const struct 
 	return actor__turn_run(cell, turn, left, observed);
 }
 
-/* The rest of a turn while somebody listens; a batch is open. *cell is NULL if it is gone in the
+/* The rest of a turn while somebody listens; a batch is open, with room for so many. *cell is NULL if it is gone in the
  * end. */
 static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
-	struct actor__turn *turn, uint32_t left)
+	struct actor__turn *turn, uint32_t left, uint32_t room)
 {
 	enum actor_abi_outcome outcome = ACTOR_ABI_STOP;
-	uint32_t room = ACTOR__BATCH;
 
 	if ((*cell)->signals)
 		loop->observer.stale = true;
@@ -77,9 +76,14 @@ INLINE void turn_open(struct actor__loop *loop, struct actor__cell *cell)
 	__atomic_store_n(&loop->abi->turn, loop->abi->turn + 1, __ATOMIC_RELAXED);
 }
 
-NOINLINE int turn_again(struct actor__cell *cell)
+NOINLINE int turn_again(struct actor__loop *loop, struct actor__cell *cell)
 {
-	actor__unit_queue(&cell->unit, actor__probes_records() ? actor__ticks() : 0);
+	uint64_t now = 0;
+
+	/* Not before the end of the last handler, by which the next turn may begin. */
+	if (actor__probes_records())
+		now = loop->observer.stale ? actor__ticks() : loop->observer.now;
+	actor__unit_queue(&cell->unit, now);
 	return 0;
 }
 
@@ -91,7 +95,7 @@ INLINE int turn_close(struct actor__loop *loop, struct actor__cell *cell)
 		return 0;
 	actor__mailbox_rest(&cell->mailbox, &loop->pool);
 	cell->unit.state = ACTOR__UNIT_IDLE;
-	return actor__cell_dispatchable(cell) ? turn_again(cell) : 0;
+	return actor__cell_dispatchable(cell) ? turn_again(loop, cell) : 0;
 }
 
 /* Somebody began to listen in the middle of a turn: its later messages are observed. */
@@ -101,7 +105,7 @@ NOINLINE int turn_noticed(struct actor__loop *loop, struct actor__cell *cell, ui
 
 	actor__observe_who(cell, &turn);
 	loop->observer.stale = true; /* no clock was read before */
-	run_observed(loop, &cell, &turn, left);
+	run_observed(loop, &cell, &turn, left, ACTOR__BATCH);
 	return turn_close(loop, cell);
 }
 
@@ -148,7 +152,7 @@ NOINLINE int turn_observed(struct actor__loop *loop, struct actor__cell *cell)
 	turn_open(loop, cell);
 	actor__observe_turn(loop, cell, &turn);
 	if (actor__probes_records() && actor__observe_batch(loop)) {
-		run_observed(loop, &cell, &turn, cell->throughput);
+		run_observed(loop, &cell, &turn, cell->throughput, ACTOR__BATCH);
 		rc = turn_close(loop, cell);
 	} else {
 		rc = turn_plain(loop, cell);
@@ -157,13 +161,47 @@ NOINLINE int turn_observed(struct actor__loop *loop, struct actor__cell *cell)
 	return rc;
 }
 
+/* A turn of one batch that only the ledger wants: the way of most turns while it is listened to. */
+NOINLINE int turn_recorded(struct actor__loop *loop, struct actor__cell *cell)
+{
+	uint32_t left = cell->throughput;
+	enum actor_abi_outcome outcome;
+	struct actor__turn turn;
+
+	turn_open(loop, cell);
+	actor__observe_begin_simply(loop, cell, &turn);
+	outcome = actor__turn_run(cell, &turn, &left, true);
+	turn.messages = cell->throughput - left;
+	if (ACTOR__UNLIKELY(outcome == ACTOR_ABI_STOP)) {
+		run_observed(loop, &cell, &turn, left, ACTOR__BATCH - turn.messages);
+	} else {
+		actor__observe_end_simply(loop, &turn, outcome);
+	}
+	loop->abi->turn_since = 0;
+	return turn_close(loop, cell);
+}
+
+/* Which way, while some probe is listened to? */
+NOINLINE int turn_listened(struct actor__loop *loop, struct actor__cell *cell)
+{
+	if (actor__observe_simply(loop) && !cell->signals && cell->state == ACTOR__RUNNING &&
+		cell->throughput <= ACTOR__BATCH)
+		return turn_recorded(loop, cell);
+	return turn_observed(loop, cell);
+}
+
+NOINLINE int turn_unheard(struct actor__loop *loop, struct actor__cell *cell)
+{
+	turn_open(loop, cell);
+	return turn_plain(loop, cell);
+}
+
+/* Last calls only: each way saves the registers that it needs itself. */
 int actor__schedule_run(struct actor_unit *unit)
 {
 	struct actor__cell *cell = (struct actor__cell *)unit;
-	struct actor__loop *loop = cell->loop;
 
 	if (actor__probes_any())
-		return turn_observed(loop, cell);
-	turn_open(loop, cell);
-	return turn_plain(loop, cell);
+		return turn_listened(cell->loop, cell);
+	return turn_unheard(cell->loop, cell);
 }

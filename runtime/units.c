@@ -127,5 +127,8 @@ void *actor_unit_unwrap(struct actor_unit *unit)
 
 int actor_unit_inner(struct actor_unit *unit)
 {
+	/* What the wrapper did meanwhile is no handler's time. */
+	if (unit->dispatcher)
+		unit->dispatcher->loop->observer.stale = true;
 	return unit->run(unit);
 }
