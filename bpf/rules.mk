@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # The table of bounds, the BPF programs and their skeleton.
 
-BPF_ARCH := $(if $(filter aarch64%,$(shell $(CC) -dumpmachine)),arm64,x86)
-BPF_SYSTEM_INCLUDE := /usr/include/$(shell $(CC) -print-multiarch)
+# Asked when it is needed: the first make on a machine may find no compiler.
+BPF_ARCH = $(if $(filter aarch64%,$(shell $(CC) -dumpmachine)),arm64,x86)
+BPF_SYSTEM_INCLUDE = /usr/include/$(shell $(CC) -print-multiarch)
 BPF_HEADERS := $(wildcard bpf/*.h) runtime/abi.h $(B)/bpf/bounds.h
 BPF_SKELETON := $(B)/bpf/actorprobe.skel.h
 
