@@ -15,7 +15,8 @@ TEST_OPTIONS    := -Wno-missing-prototypes -Wno-missing-field-initializers -DACT
 
 RUNTIME_TESTS := $(TEST_OF_RUNTIME:%.c=$(B)/%) $(B)/tests/test_header
 PROBE_TESTS   := $(TEST_OF_PROBE:%.c=$(B)/%)
-SCRIPT_TESTS  := $(sort $(wildcard tests/test_*.sh))
+LONG_TESTS    := tests/test_empty.sh
+SCRIPT_TESTS  := $(filter-out $(LONG_TESTS),$(sort $(wildcard tests/test_*.sh)))
 
 # What a test may want to know of its build; the rest a sanitizer should do.
 TEST_ENVIRONMENT := B='$(B)' CC='$(CC)' CLANG='$(CLANG)' FAKE_TARGET='$(B)/tests/fake_target' \
@@ -86,13 +87,15 @@ fuzz-short: $(TEST_FUZZERS)
 	$(Q)for f in $(TEST_FUZZERS); do echo "  RUN      $$f"; \
 		$$f -max_total_time=$${FUZZ_SECONDS:-10} -verbosity=0 -close_fd_mask=3 || exit 1; done
 
-# Longer: the seeded stress for minutes, 2000 attaches, each fuzzer for one minute; STRESS_SEED repeats a run.
+# Longer: the seeded stress for minutes, 2000 attaches, the two commands on empty machines, each
+# fuzzer for one minute; STRESS_SEED repeats a run.
 test-long: deps
 	$(Q)$(MAKE) --no-print-directory test-build $(TEST_FUZZERS)
 	$(Q)$(TEST_ENVIRONMENT) STRESS_SECONDS=$${STRESS_SECONDS:-300} TEST_SECONDS=900 \
 		tests/run $(B)/tests/test_stress
 	$(Q)$(TEST_ENVIRONMENT) LEAVE_FACTOR=$${LEAVE_FACTOR:-10} TEST_SECONDS=900 \
 		tests/run $(B)/tests/test_leave
+	$(Q)$(TEST_ENVIRONMENT) TEST_SECONDS=2400 tests/run $(LONG_TESTS)
 	$(Q)for f in $(TEST_FUZZERS); do echo "  RUN      $$f"; \
 		$$f -max_total_time=$${FUZZ_SECONDS:-60} -verbosity=0 || exit 1; done
 
