@@ -8,6 +8,7 @@
 
 #include "actor.h"
 #include "deadlines.h"
+#include "index.h"
 #include "memory.h"
 
 #include <pthread.h>
@@ -27,20 +28,19 @@ struct actor__ask {
 
 /* One loop's; used by its thread only. */
 struct actor__asks {
-	struct actor__ask **table; /* open addressing by number, at most half full */
-	uint32_t table_room;       /* power of two */
-	uint32_t count;
+	struct actor__index by_number;
 	uint32_t last_number;
 };
-
-void actor__asks_fini(struct actor__asks *asks);
 
 /* Adds an ask with a fresh number and links it to the head of *list. NULL: no memory. */
 struct actor__ask *actor__asks_add(
 	struct actor__asks *asks, struct actor__pool *pool, struct actor__ask **list);
 
 /* The ask with this number, or NULL. */
-struct actor__ask *actor__asks_find(const struct actor__asks *asks, uint32_t number);
+static inline struct actor__ask *actor__asks_find(const struct actor__asks *asks, uint32_t number)
+{
+	return (struct actor__ask *)actor__index_find(&asks->by_number, number);
+}
 
 /* Unlinks and frees it; its deadline is cancelled. */
 void actor__asks_remove(struct actor__asks *asks, struct actor__pool *pool,

@@ -40,7 +40,7 @@ static void model_check(void)
 {
 	uint32_t linked = 0;
 
-	assert_int_equal(asks.count, model_count);
+	assert_int_equal(asks.by_number.count, model_count);
 	for (uint32_t i = 0; i < model_count; i++)
 		assert_ptr_equal(actor__asks_find(&asks, model[i].number), model[i].ask);
 	for (int i = 0; i < LISTS; i++)
@@ -69,29 +69,7 @@ static void random_asks_agree_with_a_plain_list(void **state)
 		model_remove(model_count - 1);
 	model_check();
 	assert_null(actor__asks_find(&asks, 1));
-	actor__asks_fini(&asks);
-	actor__pool_fini(&pool);
-}
-
-/* Numbers come in a row; a removal and a miss walk to the end of the row of used places. */
-static void many_asks_leave_free_places_between_them(void **state)
-{
-	static struct actor__ask *many[100003];
-	uint32_t run = 0, longest = 0;
-
-	for (uint32_t i = 0; i < 100003; i++) {
-		many[i] = actor__asks_add(&asks, &pool, &lists[0]);
-		assert_non_null(many[i]);
-	}
-	for (uint32_t i = 0; i < asks.table_room; i++) {
-		run = asks.table[i] ? run + 1 : 0;
-		longest = run > longest ? run : longest;
-	}
-	assert_in_range(longest, 1, 16);
-	for (uint32_t i = 0; i < 100003; i++)
-		actor__asks_remove(&asks, &pool, &lists[0], many[i]);
-	assert_int_equal(asks.count, 0);
-	actor__asks_fini(&asks);
+	actor__index_fini(&asks.by_number);
 	actor__pool_fini(&pool);
 }
 
@@ -99,7 +77,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_asks_agree_with_a_plain_list),
-		cmocka_unit_test(many_asks_leave_free_places_between_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
