@@ -254,6 +254,10 @@ struct actor_system_options {
 	void *log_data;
 	/* Of each ring between two loops, a power of two; default 1024, growing to 16384 as needed. */
 	int ring_slots;
+	/* For tests: a clock that begins here and is moved by actor_system_advance() alone; default 0:
+	 * the real one. Timers, time-outs of asks and of receiving, throttles and delays go by it;
+	 * closing, and threads outside that wait for an answer, do not. */
+	int64_t manual_ms;
 };
 
 /* Makes a system. With `loop` set it must be called on the thread that runs that loop, or before
@@ -263,6 +267,13 @@ struct actor_system_options {
  * Errors: ACTOR_EOPTIONS, ACTOR_EBUDGET, ACTOR_ENAME, ACTOR_ELIMIT, -ENOMEM, -EAGAIN (threads). */
 ACTOR_EXPORT int actor_system_open(
 	struct actor_system **system, const struct actor_system_options *options);
+
+/* Moves the clock of a system with `manual_ms` on by so many milliseconds. Whatever is due meanwhile
+ * becomes due in order, each at its own time, and equal times in the order in which they were set.
+ * What comes of it are messages: they are handled when the loops run next. The calling loop's own
+ * are queued when it returns, other loops are woken for theirs.
+ * Any thread. -EINVAL: the clock is the real one; -ECHILD. */
+ACTOR_EXPORT int actor_system_advance(struct actor_system *system, uint64_t ms);
 
 typedef void (*actor_close_cb)(struct actor_system *system, void *data);
 

@@ -25,7 +25,8 @@ void actor__deadline_arm(struct actor__loop *loop, struct actor__deadline *deadl
 		timer_follow(loop);
 }
 
-void actor__alarm_expire(struct actor__loop *loop)
+/* Calls what is due now; false: something is left for another time. */
+static bool due_call(struct actor__loop *loop)
 {
 	struct actor__deadlines *deadlines = &loop->deadlines;
 	uint64_t order = deadlines->order; /* what callbacks arm is not for this pass */
@@ -36,8 +37,43 @@ void actor__alarm_expire(struct actor__loop *loop)
 		actor__deadline_cancel(due);
 		due->cb(loop, due);
 	}
-	if (due)
+	return !due;
+}
+
+/* Instant after instant: what a callback arms is relative to its own time. */
+static void manual_follow(struct actor__loop *loop)
+{
+	uint64_t to_ms = atomic_load(&loop->system->manual_ms);
+
+	while (loop->deadlines.first && loop->deadlines.first->at_ms <= to_ms) {
+		if (loop->deadlines.first->at_ms > loop->manual_ms)
+			loop->manual_ms = loop->deadlines.first->at_ms;
+		due_call(loop);
+	}
+	loop->manual_ms = to_ms;
+}
+
+void actor__alarm_expire(struct actor__loop *loop)
+{
+	if (ACTOR__UNLIKELY(loop->manual_ms))
+		manual_follow(loop);
+	else if (!due_call(loop))
 		timer_follow(loop);
+}
+
+void actor__alarm_advance(struct actor_system *system, uint64_t by_ms)
+{
+	atomic_fetch_add(&system->manual_ms, by_ms);
+	for (uint32_t i = 0; i < system->loop_count; i++) {
+		struct actor__loop *loop = system->loops[i];
+
+		if (!actor__loop_here(loop)) {
+			actor__handles_signal(loop);
+			continue;
+		}
+		actor__handles_ensure(loop);
+		actor__alarm_expire(loop);
+	}
 }
 
 uint64_t actor__alarm_next_ms(const struct actor__loop *loop)

@@ -34,6 +34,11 @@ static inline uint64_t actor__time_in(const struct actor__loop *loop, uint64_t a
 void actor__deadline_arm(struct actor__loop *loop, struct actor__deadline *deadline, uint64_t at_ms,
 	actor__deadline_cb cb);
 
+/* Moves the time of a system with a clock by hand on: on this thread's loop what is due is called at
+ * once, instant after instant; other loops follow when they wake, which they are made to. Any
+ * thread. */
+void actor__alarm_advance(struct actor_system *system, uint64_t by_ms);
+
 /* Calls what is due, and arms the timer for the rest. */
 void actor__alarm_expire(struct actor__loop *loop);
 

@@ -338,6 +338,7 @@ struct actor_system {
 	uint32_t ring_slots;      /* of a channel's first ring */
 	uint32_t ring_slots_most; /* of its last one */
 	int64_t drain_ms;
+	_Atomic uint64_t manual_ms; /* a clock by hand; 0: the loops' own */
 	struct actor_dispatcher_spec standard;
 	actor_log_cb log;
 	void *log_data;

@@ -39,7 +39,11 @@ static void on_idle(uv_idle_t *idle)
 
 static void on_async(uv_async_t *async)
 {
-	(void)async; /* check follows in the same pass */
+	struct actor__loop *loop = (struct actor__loop *)async->data;
+
+	/* Mail: check follows in the same pass. */
+	if (ACTOR__UNLIKELY(loop->manual_ms))
+		actor__handle_callbacks.timer(loop);
 }
 
 int actor__handles_open(struct actor__loop *loop)

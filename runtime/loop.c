@@ -181,6 +181,7 @@ int actor__loop_open(struct actor_system *system, uint32_t index, uv_loop_t *uv)
 	loop->index = index;
 	loop->owned = uv == NULL;
 	loop->ctx.loop = loop;
+	loop->manual_ms = atomic_load(&system->manual_ms);
 	rc = actor__slots_open(&loop->slots);
 	if (rc) {
 		actor__heap_free(loop);

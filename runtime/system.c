@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens systems and answers what a program asks of them. */
+#include "alarm.h"
 #include "channel.h"
 #include "close.h"
 #include "dispatcher.h"
 #include "fork.h"
 #include "log.h"
 #include "loop.h"
+#include "options.h"
 #include "registry.h"
 #include "root.h"
 #include "slots.h"
@@ -20,15 +22,18 @@
 #define RING_SLOTS_WIDE 16384 /* after it was full twice */
 #define RING_SLOTS_MAX (1 << 20)
 
-static int options_check(const struct actor_system_options *o)
+/* Up to and with `ring_slots`: the first version. */
+#define OPTIONS_LEAST (offsetof(struct actor_system_options, ring_slots) + sizeof(int))
+
+static int options_check(struct actor_system_options *o, const struct actor_system_options *given)
 {
-	if (!o || o->size < sizeof(*o))
+	if (!given || !actor__options_read(o, sizeof(*o), given, OPTIONS_LEAST))
 		return ACTOR_EOPTIONS;
 	if (o->throughput < 0 || o->throughput > ACTOR_BUDGET_MAX)
 		return ACTOR_EBUDGET;
 	if (o->name && !actor__name_valid(o->name))
 		return ACTOR_ENAME;
-	if (o->loops < 0 || o->drain_ms < -1 || o->ring_slots < 0 ||
+	if (o->loops < 0 || o->drain_ms < -1 || o->manual_ms < 0 || o->ring_slots < 0 ||
 		o->ring_slots > RING_SLOTS_MAX || (o->ring_slots & (o->ring_slots - 1)))
 		return ACTOR_EOPTIONS;
 	return (unsigned int)o->loops >= ACTOR_ABI_LOOPS ? ACTOR_ELIMIT : 0;
@@ -41,6 +46,7 @@ static int system_init(struct actor_system *system, const struct actor_system_op
 	system->ring_slots = o->ring_slots ? (uint32_t)o->ring_slots : RING_SLOTS;
 	system->ring_slots_most = o->ring_slots ? system->ring_slots : RING_SLOTS_WIDE;
 	system->drain_ms = o->drain_ms ? o->drain_ms : ACTOR_DRAIN_MS;
+	atomic_store(&system->manual_ms, (uint64_t)o->manual_ms);
 	system->log = o->log;
 	system->log_data = o->log_data;
 	system->fork_count = actor__fork_count;
@@ -119,9 +125,10 @@ static void warn_high(struct actor_system *system)
 			system->throughput, ACTOR__WARN_ABOVE);
 }
 
-int actor_system_open(struct actor_system **out, const struct actor_system_options *options)
+int actor_system_open(struct actor_system **out, const struct actor_system_options *given)
 {
-	int rc = options_check(options);
+	struct actor_system_options options;
+	int rc = options_check(&options, given);
 	struct actor_system *system;
 	uint32_t started = 0;
 
@@ -133,9 +140,9 @@ int actor_system_open(struct actor_system **out, const struct actor_system_optio
 	system = actor__heap_zero(sizeof(*system));
 	if (!system)
 		return -ENOMEM;
-	rc = system_init(system, options);
+	rc = system_init(system, &options);
 	if (!rc)
-		rc = loops_open(system, options->loop);
+		rc = loops_open(system, options.loop);
 	if (!rc)
 		started = loops_start(system, &rc);
 	if (!rc && system->embedded)
@@ -166,6 +173,16 @@ int actor_system_drain(struct actor_system *system)
 		return -EBUSY;
 	actor__handles_ensure(loop);
 	return (int)actor__dispatchers_drain(loop, false);
+}
+
+int actor_system_advance(struct actor_system *system, uint64_t ms)
+{
+	if (actor__forked(system))
+		return -ECHILD;
+	if (!atomic_load(&system->manual_ms) || ms > ACTOR__TIME_MOST_MS)
+		return -EINVAL;
+	actor__alarm_advance(system, ms);
+	return 0;
 }
 
 int actor_system_dispatcher(struct actor_system *system, int loop,

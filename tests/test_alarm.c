@@ -128,6 +128,123 @@ static void a_loop_closes_with_armed_deadlines(void **state)
 	assert_int_equal(fired_count, 0);
 }
 
+static void with_manual_clock(struct actor_system_options *options)
+{
+	options->manual_ms = 5;
+}
+
+struct echo {
+	struct actor__deadline deadline; /* first */
+	uint64_t at[8];
+	uint32_t count;
+};
+
+/* Every 10 ms, seven times. */
+static void on_echo(struct actor__loop *loop, struct actor__deadline *deadline)
+{
+	struct echo *echo = (struct echo *)deadline;
+
+	echo->at[echo->count++] = actor__now_ms(loop);
+	assert_int_equal(actor__fresh_ms(loop), actor__now_ms(loop));
+	if (echo->count < 7)
+		actor__deadline_arm(loop, deadline, actor__now_ms(loop) + 10, on_echo);
+}
+
+static void a_clock_by_hand_goes_from_instant_to_instant(void **state)
+{
+	struct bell bells[3] = {{.number = 0}, {.number = 1}, {.number = 2}};
+	struct echo echo = {0};
+	struct lab lab;
+
+	fired_count = 0;
+	lab_open_with(&lab, with_manual_clock);
+	actor__deadline_arm(first_loop(&lab), &echo.deadline, 15, on_echo);
+	arm(&lab, &bells[0], 25);
+	arm(&lab, &bells[1], 20);
+	arm(&lab, &bells[2], 25);
+	assert_false(uv_is_active((uv_handle_t *)&first_loop(&lab)->handles->timer));
+	assert_int_equal(actor_system_advance(lab.system, 9), 0);
+	assert_int_equal(echo.count, 0);
+	assert_int_equal(actor_system_advance(lab.system, 25), 0);
+	assert_int_equal(echo.count, 3);
+	assert_int_equal(fired_count, 3);
+	assert_memory_equal(fired, ((uint32_t[]){1, 0, 2}), 3 * sizeof(uint32_t));
+	assert_int_equal(actor_system_advance(lab.system, 1000), 0);
+	assert_int_equal(echo.count, 7);
+	for (uint32_t i = 0; i < echo.count; i++)
+		assert_int_equal(echo.at[i], 15 + 10 * i);
+	assert_int_equal(actor__now_ms(first_loop(&lab)), 1039);
+	lab_close(&lab);
+}
+
+static void a_real_clock_is_not_moved(void **state)
+{
+	struct lab lab;
+
+	lab_open(&lab, NULL);
+	assert_int_equal(actor_system_advance(lab.system, 1), -EINVAL);
+	lab_close(&lab);
+	lab_open_with(&lab, with_manual_clock);
+	assert_int_equal(actor_system_advance(lab.system, UINT64_MAX), -EINVAL);
+	lab_close(&lab);
+}
+
+/* Arming takes the time of this moment, also late in a pass, and never fires early. */
+static void the_fresh_time_is_on_the_clock_of_the_loop(void **state)
+{
+	struct actor__loop *loop;
+	struct lab lab;
+
+	lab_open(&lab, NULL);
+	loop = first_loop(&lab);
+	uv_update_time(&lab.loop);
+	assert_in_range(actor__fresh_ms(loop), uv_now(&lab.loop), uv_now(&lab.loop) + 60000);
+	spin_ns(30000000);
+	assert_in_range(actor__fresh_ms(loop), uv_now(&lab.loop) + 29, uv_now(&lab.loop) + 60000);
+	lab_close(&lab);
+}
+
+static _Atomic int remote_status = 1;
+
+static int on_remote_reply(
+	struct actor_ctx *ctx, int status, const struct actor_message *reply, void *data)
+{
+	atomic_store(&remote_status, status);
+	return 0;
+}
+
+static int silent_message(struct actor_ctx *ctx, const struct actor_message *message)
+{
+	if (message->bytes)
+		return actor_ask(ctx, actor_self(ctx), &plain_type, NULL, 0, 3000, on_remote_reply,
+			NULL);
+	return 0;
+}
+
+static struct actor_class silent_class = {
+	.size = sizeof(silent_class), .name = "silent", .on_message = silent_message};
+
+static void loops_with_threads_follow_the_clock_by_hand(void **state)
+{
+	struct actor_system_options options = {
+		.size = sizeof(options), .loops = 2, .manual_ms = 1};
+	struct actor_spawn_options second = {.size = sizeof(second), .loop = 2};
+	struct actor_system *system;
+	uint64_t one = 1;
+	actor_ref ref;
+
+	assert_int_equal(actor_system_open(&system, &options), 0);
+	assert_int_equal(actor_system_spawn(system, &silent_class, &second, &ref), 0);
+	assert_int_equal(actor_system_tell(system, ref, &plain_type, &one, sizeof(one)), 0);
+	/* The ask may be told before or after a step: it is never later than the second one. */
+	for (uint32_t i = 0; i < 60000 && atomic_load(&remote_status) == 1; i++) {
+		assert_int_equal(actor_system_advance(system, 3000), 0);
+		sleep_ms(1);
+	}
+	assert_int_equal(atomic_load(&remote_status), -ETIMEDOUT);
+	assert_int_equal(actor_system_close_wait(system), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +252,10 @@ int main(void)
 		cmocka_unit_test(one_armed_while_others_fire_waits_for_its_turn),
 		cmocka_unit_test(deadlines_survive_a_walk_that_closes_all_handles),
 		cmocka_unit_test(a_loop_closes_with_armed_deadlines),
+		cmocka_unit_test(a_clock_by_hand_goes_from_instant_to_instant),
+		cmocka_unit_test(a_real_clock_is_not_moved),
+		cmocka_unit_test(the_fresh_time_is_on_the_clock_of_the_loop),
+		cmocka_unit_test(loops_with_threads_follow_the_clock_by_hand),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
