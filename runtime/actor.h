@@ -44,6 +44,7 @@ typedef uint64_t actor_ref;
 #define ACTOR_THROUGHPUT     16 /* default messages per turn, and units of a throughput dispatcher */
 #define ACTOR_HYBRID_BUDGET  64 /* default units per pass of a hybrid dispatcher */
 #define ACTOR_ASK_TIMEOUT_MS 5000
+#define ACTOR_STASH_CAPACITY 1024 /* default number of messages that an actor may stash */
 #define ACTOR_DRAIN_MS       2000 /* default time that closing waits for queued work */
 
 struct actor_system;
@@ -63,7 +64,8 @@ struct actor_dispatcher;
 	X(-5007, ACTOR_ETHREAD, "this function may be called on the loop's own thread only")       \
 	X(-5008, ACTOR_EDISPATCHER, "the dispatcher's id is taken by another specification")       \
 	X(-5009, ACTOR_EUNIT, "a unit must run once per execute, and not inside execute")          \
-	X(-5010, ACTOR_EOPTIONS, "the options structure is too small, or a field is out of range")
+	X(-5010, ACTOR_EOPTIONS, "the options structure is too small, or a field is out of range")       \
+	X(-5011, ACTOR_ESTASH, "the actor has stashed as many messages as it may")
 
 enum actor_error {
 #define ACTOR_ERROR_VALUE(code, name, text) name = code,
@@ -326,6 +328,7 @@ struct actor_spawn_options {
 	int64_t throughput; /* messages per turn; default: the system's */
 	const struct actor_dispatcher_spec *dispatcher; /* default: the system's */
 	int loop; /* 1 = first loop ...; default: the parent's, else by turns */
+	int64_t stash_capacity; /* messages that actor_stash() may set aside; default 1024 */
 };
 
 /* Makes a child of the running actor. Mail to it may be told at once; on_start runs first.
@@ -383,8 +386,28 @@ ACTOR_EXPORT int actor_reply(
 	struct actor_ctx *ctx, struct actor_type *type, const void *payload, size_t bytes);
 
 /* The message's payload is the handler's now: `destroy` will not run. Returns the payload; one
- * that travelled inside the envelope must be copied before the handler returns. */
+ * that travelled inside the envelope must be copied before the handler returns. NULL:
+ * there is no message (on_start, on_stop), or the handler has stashed it. */
 ACTOR_EXPORT void *actor_take(struct actor_ctx *ctx);
+
+/* Sets the message being handled aside until actor_unstash_all(): it counts as not handled yet, its
+ * payload is not destroyed, and what the handler changed in it so far is kept. The handler may go
+ * on and may still answer it. What a failing handler has stashed stays stashed; when the actor
+ * stops, what is stashed goes to the dead letters, in order and before its queue.
+ *
+ * For observers a message is handled once, when a handler ends without stashing it: its wait is
+ * counted from when it was told, over all of its handlers but the last; the time that the earlier
+ * ones took is in no record. Against the turn's throughput each of its deliveries counts.
+ * Errors: ACTOR_ESTASH: the actor's capacity is reached; -ENOMEM; then the message is handled as
+ * usual. -EINVAL: no message is being handled (on_start, on_stop), it was taken or stashed already,
+ * or it is the answer to an ask. ACTOR_ETHREAD. */
+ACTOR_EXPORT int actor_stash(struct actor_ctx *ctx);
+
+/* All stashed messages come back, in the order in which they were told and ahead of everything that
+ * is queued; from the next message on. A message that this handler has stashed comes back as well.
+ * A bound of the mailbox does not apply to them, nor does its priority: they were let in before.
+ * Returns their number. Needs no memory. -EINVAL: no turn is open; ACTOR_ETHREAD. */
+ACTOR_EXPORT int actor_unstash_all(struct actor_ctx *ctx);
 
 /* From the next message on, `receive` handles this actor's messages in place of the present
  * behaviour. The first one is the class's on_message. -EINVAL: NULL. */

@@ -2,6 +2,20 @@
 /* One message after the other, each with what belongs before and behind it. */
 #include "careful.h"
 
+#include "extra.h"
+
+/* What was unstashed comes before the mailbox. */
+static struct actor__envelope *next(struct actor__cell *cell)
+{
+	struct actor__envelope *e =
+		cell->extra ? actor__stash_next(cell->extra->stash, &cell->loop->pool) : NULL;
+
+	if (!e)
+		return actor__mailbox_pop(&cell->mailbox);
+	cell->mailbox.count--;
+	return e;
+}
+
 enum actor_abi_outcome actor__careful_run(
 	struct actor__cell *cell, const struct actor__turn *turn, uint32_t *left)
 {
@@ -18,10 +32,11 @@ enum actor_abi_outcome actor__careful_run(
 			outcome = depth ? ACTOR_ABI_BUDGET : ACTOR_ABI_EMPTY;
 			break;
 		}
-		loop->ctx.envelope = actor__mailbox_pop(&cell->mailbox);
+		loop->ctx.envelope = next(cell);
 		if (actor__turn_special(&loop->ctx, cell, loop->ctx.envelope, turn, depth))
 			handled++;
 	}
+	actor__extra_careful(cell);
 	*left = most - handled;
 	__atomic_store_n(&loop->abi->delivered, loop->abi->delivered + handled, __ATOMIC_RELAXED);
 	return outcome;

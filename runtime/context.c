@@ -42,8 +42,8 @@ void actor_stop_self(struct actor_ctx *ctx)
 
 void *actor_take(struct actor_ctx *ctx)
 {
-	if (!ctx->envelope)
-		return NULL; /* on_start and on_stop have no message */
+	if (!ctx->envelope || ctx->aftermath & ACTOR__STASHED)
+		return NULL; /* on_start and on_stop have no message; the stash has it */
 	ctx->aftermath |= ACTOR__AFTERMATH | ACTOR__TAKEN;
 	return ctx->message.payload;
 }

@@ -199,6 +199,7 @@ enum actor__aftermath {
 	ACTOR__AFTERMATH = INT32_MIN, /* set with each of these: one test finds it or an error */
 	ACTOR__TAKEN = 1,             /* the payload is the handler's */
 	ACTOR__FAILED = 2,            /* `failure` is set */
+	ACTOR__STASHED = 4,           /* the stash has the message */
 };
 
 struct actor_ctx {
@@ -301,6 +302,7 @@ struct actor__loop {
 	struct actor__channel *out[ACTOR_ABI_LOOPS]; /* by loop id, made on first use */
 	struct actor__handles *handles;
 	uint32_t handles_open;
+	uint32_t aside; /* messages of this turn that are not handled yet, but used up its budget */
 	pthread_t owner; /* of an owned loop */
 	uv_loop_t own_uv;
 	uint64_t delivered_before; /* by earlier systems with this loop number */

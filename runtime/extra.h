@@ -8,14 +8,19 @@
 #define ACTOR_EXTRA_H
 
 #include "behaviours.h"
-#include "core.h"
+#include "stash.h"
 
 struct actor__extra {
 	struct actor__behaviours behaviours;
+	struct actor__stash *stash;
+	uint32_t stash_capacity; /* 0: the usual one */
 };
 
 /* The cell's extra part; NULL: no memory. */
 struct actor__extra *actor__extra_of(struct actor__cell *cell);
+
+/* Sets or clears the cell's bit ACTOR__CAREFUL by what its parts need now. */
+void actor__extra_careful(struct actor__cell *cell);
 
 /* An instance ends, by a restart or for good: what it has set up for itself is undone. */
 void actor__extra_clear(struct actor__cell *cell);

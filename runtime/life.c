@@ -164,6 +164,13 @@ static void mail_to_dead_letters(struct actor__cell *cell)
 {
 	struct actor__pool *pool = &cell->loop->pool;
 
+	struct actor__envelope *e;
+
+	/* What was unstashed comes first. */
+	while (cell->extra && (e = actor__stash_next(cell->extra->stash, pool))) {
+		cell->mailbox.count--;
+		actor__dead_letter(cell->loop, e);
+	}
 	while (cell->mailbox.count) {
 		actor__dead_letter(cell->loop, actor__mailbox_pop(&cell->mailbox));
 		actor__mailbox_done(&cell->mailbox, pool);

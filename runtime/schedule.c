@@ -9,12 +9,17 @@
 #define INLINE	 static inline __attribute__((always_inline))
 #define NOINLINE static __attribute__((noinline))
 
-/* Signals first; false: there is nothing to handle now. The cell may be gone: *cell is NULL. */
-INLINE bool turn_goes_on(struct actor__cell **cell)
+/* Signals first, and what was set aside, which counts against `*left` as well. False: there is
+ * nothing to handle now. The cell may be gone: *cell is NULL. */
+INLINE bool turn_goes_on(struct actor__loop *loop, struct actor__cell **cell, uint32_t *left)
 {
-	if (ACTOR__UNLIKELY((*cell)->signals) && !actor__life_signals(*cell)) {
-		*cell = NULL;
-		return false;
+	if (ACTOR__UNLIKELY((*cell)->signals)) {
+		*left -= *left < loop->aside ? *left : loop->aside;
+		loop->aside = 0;
+		if (!actor__life_signals(*cell)) {
+			*cell = NULL;
+			return false;
+		}
 	}
 	return ACTOR__LIKELY(actor__cell_open(*cell));
 }
@@ -42,7 +47,7 @@ static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
 
 	if ((*cell)->signals)
 		loop->observer.stale = true;
-	while (turn_goes_on(cell)) {
+	while (turn_goes_on(loop, cell, &left)) {
 		uint32_t most = batch_size(left, room);
 		uint32_t rest = most;
 
@@ -113,12 +118,12 @@ NOINLINE int turn_noticed(struct actor__loop *loop, struct actor__cell *cell, ui
 NOINLINE int turn_on(struct actor__loop *loop, struct actor__cell *cell, uint32_t left)
 {
 	for (;;) {
-		uint32_t most = batch_size(left, ACTOR__BATCH);
-		uint32_t rest = most;
 		enum actor_abi_outcome outcome;
+		uint32_t most, rest;
 
-		if (!turn_goes_on(&cell))
+		if (!turn_goes_on(loop, &cell, &left))
 			break;
+		most = rest = batch_size(left, ACTOR__BATCH);
 		outcome = turn_batch(cell, NULL, &rest, false);
 		left -= most - rest;
 		if (outcome == ACTOR_ABI_EMPTY || (outcome == ACTOR_ABI_BUDGET && !left))

@@ -3,50 +3,66 @@
 #include "spawn.h"
 
 #include "channel.h"
+#include "extra.h"
 #include "fork.h"
 #include "life.h"
 #include "log.h"
+#include "options.h"
 #include "registry.h"
 #include "schedule.h"
 
 #include <errno.h>
 #include <string.h>
 
+/* Up to and with `loop`: the first version. */
+#define SPAWN_OPTIONS_LEAST                                                                        \
+	(offsetof(struct actor_spawn_options, loop) + sizeof(int))
+
 /* What all ways of spawning share, after the options were looked at. */
 struct request {
 	struct actor_class *cls;
-	const struct actor_spawn_options *options; /* never NULL */
+	struct actor_spawn_options options;
 	struct actor__loop *loop;                  /* where it will live */
 	struct actor__spec_list *spec;             /* NULL: the loop's standard one */
 	uint32_t throughput;
 	actor_ref parent;
 };
 
-static int request_init(struct request *r, struct actor_system *system, struct actor_class *cls,
-	const struct actor_spawn_options *options)
+/* What the options ask for that has to be made before the actor starts. */
+static int options_check(const struct actor_spawn_options *options)
 {
-	static const struct actor_spawn_options none = {.size = sizeof(none)};
+	if (options->throughput < 0 || options->throughput > ACTOR_BUDGET_MAX)
+		return ACTOR_EBUDGET;
+	if (options->stash_capacity < 0 || options->stash_capacity > UINT32_MAX)
+		return ACTOR_EOPTIONS;
+	return options->name && !actor__name_valid(options->name) ? ACTOR_ENAME : 0;
+}
+
+static int request_init(struct request *r, struct actor_system *system, struct actor_class *cls,
+	const struct actor_spawn_options *given)
+{
+	struct actor_spawn_options *options = &r->options;
 	int rc = actor__class_register(cls);
 
 	if (rc)
 		return rc;
 	r->cls = cls;
-	r->options = options = options ? options : &none;
 	r->spec = NULL;
 	r->loop = NULL;
 	r->parent = 0;
-	if (options->size < sizeof(*options))
+	if (!given)
+		memset(options, 0, sizeof(*options));
+	else if (!actor__options_read(options, sizeof(*options), given, SPAWN_OPTIONS_LEAST))
 		return ACTOR_EOPTIONS;
-	if (options->throughput < 0 || options->throughput > ACTOR_BUDGET_MAX)
-		return ACTOR_EBUDGET;
+	rc = options_check(options);
+	if (rc)
+		return rc;
 	r->throughput =
 		options->throughput ? (uint32_t)options->throughput : system->throughput;
 	if (options->throughput > ACTOR__WARN_ABOVE && !atomic_exchange(&system->warned, 1))
 		actor__log(system, ACTOR_LOG_WARN,
 			"class %s: throughput %u is above %u: one actor may hold its loop for long",
 			cls->name, r->throughput, ACTOR__WARN_ABOVE);
-	if (options->name && !actor__name_valid(options->name))
-		return ACTOR_ENAME;
 	if (options->loop < 0 || (uint32_t)options->loop > system->loop_count)
 		return ACTOR_EOPTIONS;
 	if (options->loop)
@@ -56,10 +72,22 @@ static int request_init(struct request *r, struct actor_system *system, struct a
 	return options->dispatcher ? actor__spec_use(system, options->dispatcher, &r->spec) : 0;
 }
 
+/* The extra part, if an option needs it from the beginning. */
+static int extra_init(struct actor__cell *cell, const struct actor_spawn_options *options)
+{
+	if (!options->stash_capacity)
+		return 0;
+	if (!actor__extra_of(cell))
+		return -ENOMEM;
+	cell->extra->stash_capacity = (uint32_t)options->stash_capacity;
+	return 0;
+}
+
 /* Fills a cell whose slot is reserved; 0 or the error, with the slot still reserved. */
 static int cell_init(struct actor__cell *cell, const struct request *r, actor_ref ref, bool heap)
 {
 	struct actor_system *system = r->loop->system;
+	int rc;
 
 	memset(cell, 0, sizeof(*cell));
 	cell->unit.run = actor__schedule_run;
@@ -73,14 +101,18 @@ static int cell_init(struct actor__cell *cell, const struct request *r, actor_re
 	cell->state = ACTOR__CREATING;
 	cell->heap = heap;
 	if (r->cls->state_bytes) {
-		if (r->options->init)
-			memcpy(actor__cell_state(cell), r->options->init, r->cls->state_bytes);
+		if (r->options.init)
+			memcpy(actor__cell_state(cell), r->options.init, r->cls->state_bytes);
 		else
 			memset(actor__cell_state(cell), 0, r->cls->state_bytes);
 	}
-	if (!r->options->name)
-		return 0;
-	return actor__names_add(&system->names, r->parent, r->options->name, ref, &cell->name);
+	rc = extra_init(cell, &r->options);
+	if (!rc && r->options.name)
+		rc = actor__names_add(
+			&system->names, r->parent, r->options.name, ref, &cell->name);
+	if (rc)
+		actor__extra_free(cell);
+	return rc;
 }
 
 /* Makes a cell with its slot and name. `outside`: not on the new actor's loop. */
@@ -141,6 +173,7 @@ static void cell_unmake(const struct request *r, struct actor__cell *cell)
 {
 	actor__slot_free(r->loop->slots, cell->self, true);
 	actor__names_remove(&r->loop->system->names, cell->name);
+	actor__extra_free(cell);
 	actor__heap_free(cell);
 }
 

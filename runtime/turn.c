@@ -32,6 +32,14 @@ int actor__turn_aftermath(struct actor_ctx *ctx, struct actor__cell *cell, int r
 	return rc;
 }
 
+void actor__turn_aside(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e)
+{
+	ctx->aftermath = 0;
+	ctx->loop->aside++;
+	cell->signals |= ACTOR__SIGNAL_LOOK; /* whoever runs the turn counts it against the budget */
+	actor__turn_done(ctx->loop, cell, e);
+}
+
 bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e,
 	const struct actor__turn *turn, uint32_t depth)
 {
@@ -40,7 +48,7 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 
 	if (e->flags & ACTOR__POISON) {
 		cell->signals |= ACTOR__SIGNAL_TERMINATE;
-		actor__mailbox_done_with(&cell->mailbox, e, &loop->pool);
+		actor__turn_done(loop, cell, e);
 		return false;
 	}
 	actor__envelope_open(e, &ctx->message);
@@ -48,11 +56,15 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 				     : cell->receive(ctx, &ctx->message);
 	if (ctx->aftermath || rc < 0)
 		rc = actor__turn_aftermath(ctx, cell, rc);
+	if (ctx->aftermath & ACTOR__STASHED) {
+		actor__turn_aside(ctx, cell, e);
+		return false;
+	}
 	if (turn)
 		actor__observe_message(loop, turn, e, depth, rc < 0);
 	if (!(ctx->aftermath & ACTOR__TAKEN))
 		actor__envelope_release(e);
 	ctx->aftermath = 0;
-	actor__mailbox_done_with(&cell->mailbox, e, &loop->pool);
+	actor__turn_done(loop, cell, e);
 	return true;
 }

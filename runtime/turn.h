@@ -12,16 +12,28 @@
 
 #define ACTOR__INLINE static inline __attribute__((always_inline))
 
-/* After a handler that failed or took its payload: notes a failure, returns the true result. */
+/* After a handler that failed, or did something about its message: notes a failure, returns the
+ * true result. */
 int actor__turn_aftermath(struct actor_ctx *ctx, struct actor__cell *cell, int rc);
 
-/* Handles what is more than a payload inside its envelope. False: it was no message. `turn` NULL:
- * not observed. */
+/* Handles what is more than a payload inside its envelope. False: it was no message, or it is not
+ * handled yet. `turn` NULL: not observed. */
 bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e,
 	const struct actor__turn *turn, uint32_t depth);
 
-/* One plain message from the front of the mailbox. */
-ACTOR__INLINE void actor__turn_message(struct actor__loop *loop, struct actor__cell *cell,
+/* Ends the turn's work on a message that is not handled yet, since the handler stashed it. */
+void actor__turn_aside(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e);
+
+/* Gives up the place of a message. Only those from the front of a plain mailbox have one. */
+static inline void actor__turn_done(
+	struct actor__loop *loop, struct actor__cell *cell, struct actor__envelope *e)
+{
+	if (e == cell->mailbox.first)
+		actor__mailbox_done_with(&cell->mailbox, e, &loop->pool);
+}
+
+/* One plain message from the front of the mailbox. False: it is not handled yet. */
+ACTOR__INLINE bool actor__turn_message(struct actor__loop *loop, struct actor__cell *cell,
 	struct actor__envelope *e, const struct actor__turn *turn, uint32_t depth,
 	const bool observed)
 {
@@ -35,11 +47,16 @@ ACTOR__INLINE void actor__turn_message(struct actor__loop *loop, struct actor__c
 	rc = cell->receive(ctx, &ctx->message);
 	if (ACTOR__UNLIKELY((ctx->aftermath | rc) < 0)) {
 		rc = actor__turn_aftermath(ctx, cell, rc);
+		if (ctx->aftermath & ACTOR__STASHED) {
+			actor__turn_aside(ctx, cell, e);
+			return false;
+		}
 		ctx->aftermath = 0;
 	}
 	if (observed)
 		actor__observe_message(loop, turn, e, depth, rc < 0);
 	actor__mailbox_done_with(&cell->mailbox, e, &loop->pool);
+	return true;
 }
 
 /* Handles messages while `*left` allows it, and counts it down. EMPTY: the mailbox is empty,
@@ -66,10 +83,9 @@ ACTOR__INLINE enum actor_abi_outcome actor__turn_run(struct actor__cell *cell,
 		e = actor__mailbox_pop(&cell->mailbox);
 		ctx->envelope = e;
 		if (ACTOR__LIKELY(!(e->flags & (uint8_t)~ACTOR__FOREIGN)))
-			actor__turn_message(loop, cell, e, turn, depth, observed);
-		else if (!actor__turn_special(ctx, cell, e, turn, depth))
-			continue;
-		handled++;
+			handled += actor__turn_message(loop, cell, e, turn, depth, observed);
+		else
+			handled += actor__turn_special(ctx, cell, e, turn, depth);
 	}
 	*left = most - handled;
 	/* One writer; stats and observers read it. */
