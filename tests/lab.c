@@ -2,6 +2,8 @@
 /* A loop with a system for tests of the runtime. */
 #include "tests/lab.h"
 
+#include "runtime/memory.h"
+
 #include <assert.h>
 #include <time.h>
 #include <unistd.h>
@@ -181,6 +183,68 @@ uint64_t token_new(uint64_t value)
 {
 	atomic_fetch_add(&tokens_alive, 1);
 	return value;
+}
+
+static struct actor__heap usual_heap;
+static _Atomic int64_t fail_at; /* counts down; 0 = none fails */
+static _Atomic int fail_how;
+static _Atomic size_t fail_bytes;
+_Atomic int64_t lab_heap_blocks;
+_Atomic int64_t lab_heap_asked;
+
+/* Is it this one's turn to fail? */
+static bool heap_fails(void)
+{
+	int64_t at = atomic_load(&fail_at);
+
+	while (at > 0) {
+		if (at == 1 && atomic_load(&fail_how) == LAB_FAIL_FROM_THEN_ON)
+			return true;
+		if (atomic_compare_exchange_weak(&fail_at, &at, at - 1))
+			return at == 1;
+	}
+	return false;
+}
+
+static void *heap_alloc(size_t align, size_t bytes)
+{
+	void *block;
+
+	atomic_fetch_add(&lab_heap_asked, 1);
+	if (bytes >= atomic_load(&fail_bytes) && heap_fails())
+		return NULL;
+	block = usual_heap.alloc(align, bytes);
+	if (block)
+		atomic_fetch_add(&lab_heap_blocks, 1);
+	return block;
+}
+
+static void heap_free(void *block)
+{
+	atomic_fetch_sub(&lab_heap_blocks, 1);
+	usual_heap.free(block);
+}
+
+void lab_heap_begin(void)
+{
+	lab_heap_fail(0, LAB_FAIL_ONCE, 0);
+	usual_heap = actor__heap;
+	actor__heap.alloc = heap_alloc;
+	actor__heap.free = heap_free;
+}
+
+void lab_heap_end(void)
+{
+	actor__heap = usual_heap;
+}
+
+void lab_heap_fail(int64_t n, enum lab_heap_failure how, size_t bytes)
+{
+	atomic_store(&fail_at, 0);
+	atomic_store(&fail_how, how);
+	atomic_store(&fail_bytes, bytes);
+	atomic_store(&lab_heap_asked, 0);
+	atomic_store(&fail_at, n);
 }
 
 uint64_t now_ns(void)

@@ -81,6 +81,23 @@ extern _Atomic int64_t tokens_alive;
 struct counted *counted_new(uint64_t value);
 uint64_t token_new(uint64_t value);
 
+/* ---- a heap that fails ---- */
+
+extern _Atomic int64_t lab_heap_blocks; /* allocated and not freed since lab_heap_begin() */
+extern _Atomic int64_t lab_heap_asked;  /* allocations since lab_heap_fail() */
+
+/* Puts the counting heap below the runtime, and takes it away; no system is open. */
+void lab_heap_begin(void);
+void lab_heap_end(void);
+
+enum lab_heap_failure {
+	LAB_FAIL_ONCE,
+	LAB_FAIL_FROM_THEN_ON,
+};
+
+/* The n-th allocation from now on fails, of those with so many bytes at least; 0: none. */
+void lab_heap_fail(int64_t n, enum lab_heap_failure how, size_t bytes);
+
 /* ---- time ---- */
 
 uint64_t now_ns(void);

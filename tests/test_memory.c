@@ -8,42 +8,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- a heap whose n-th allocation fails ---- */
-
-static struct actor__heap usual;
-static _Atomic int64_t fail_at; /* counts down; 0 after it has happened */
-static _Atomic int64_t outstanding;
-
-static void *failing_alloc(size_t align, size_t bytes)
-{
-	void *block;
-
-	if (atomic_load(&fail_at) > 0 && atomic_fetch_sub(&fail_at, 1) == 1)
-		return NULL;
-	block = usual.alloc(align, bytes);
-	if (block)
-		atomic_fetch_add(&outstanding, 1);
-	return block;
-}
-
-static void failing_free(void *block)
-{
-	atomic_fetch_sub(&outstanding, 1);
-	usual.free(block);
-}
-
 static int setup(void **state)
 {
-	usual = actor__heap;
-	actor__heap.alloc = failing_alloc;
-	actor__heap.free = failing_free;
-	atomic_store(&fail_at, 0);
+	lab_heap_begin();
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	actor__heap = usual;
+	lab_heap_end();
 	return 0;
 }
 
@@ -54,7 +27,7 @@ static void blocks_are_aligned_and_apart(void **state)
 	static const size_t sizes[] = {1, 16, 17, 48, 64, 100, 128, 192, 256, 1000, 1024, 2048, 2049};
 	static unsigned char *blocks[COUNT(sizes)][50];
 	struct actor__pool pool = {0};
-	int64_t before = outstanding;
+	int64_t before = lab_heap_blocks;
 
 	for (size_t i = 0; i < COUNT(sizes); i++) {
 		size_t size = (sizes[i] + 15) & ~(size_t)15;
@@ -78,20 +51,20 @@ static void blocks_are_aligned_and_apart(void **state)
 			actor__pool_give(&pool, blocks[i][n], sizes[i]);
 		}
 	actor__pool_fini(&pool);
-	assert_int_equal(outstanding, before);
+	assert_int_equal(lab_heap_blocks, before);
 }
 
 static void a_block_given_back_is_taken_again(void **state)
 {
 	struct actor__pool pool = {0};
 	void *block = actor__pool_take(&pool, 200);
-	int64_t before = outstanding;
+	int64_t before = lab_heap_blocks;
 
 	for (int i = 0; i < 100000; i++) {
 		actor__pool_give(&pool, block, 200);
 		block = actor__pool_take(&pool, 200);
 	}
-	assert_int_equal(outstanding, before);
+	assert_int_equal(lab_heap_blocks, before);
 	actor__pool_fini(&pool);
 }
 
@@ -99,10 +72,10 @@ static void a_pool_without_memory_says_so(void **state)
 {
 	struct actor__pool pool = {0};
 
-	atomic_store(&fail_at, 1);
+	lab_heap_fail(1, LAB_FAIL_ONCE, 0);
 	assert_null(actor__pool_take(&pool, 100));
 	assert_non_null(actor__pool_take(&pool, 100));
-	atomic_store(&fail_at, 1);
+	lab_heap_fail(1, LAB_FAIL_ONCE, 0);
 	assert_null(actor__pool_take(&pool, 5000));
 	actor__heap_free(NULL);
 	actor__pool_fini(&pool);
@@ -236,18 +209,18 @@ static void any_allocation_may_fail_once_without_a_leak(void **state)
 	int failed = 0;
 
 	assert_int_equal(scenario(), 0);
-	before = outstanding;
+	before = lab_heap_blocks;
 	for (int n = 1; n <= FAILURES; n++) {
 		int rc;
 
-		atomic_store(&fail_at, n);
+		lab_heap_fail(n, LAB_FAIL_ONCE, 0);
 		rc = scenario();
-		atomic_store(&fail_at, 0);
+		lab_heap_fail(0, LAB_FAIL_ONCE, 0);
 		check(rc);
 		failed += rc == -ENOMEM;
-		if (outstanding != before || counted_alive || wrong)
+		if (lab_heap_blocks != before || counted_alive || wrong)
 			fail_msg("allocation %d: rc %d, %lld blocks, %lld payloads, %u wrong", n, rc,
-				(long long)(outstanding - before), (long long)counted_alive, wrong);
+				(long long)(lab_heap_blocks - before), (long long)counted_alive, wrong);
 	}
 	assert_true(failed >= 10);
 }
@@ -257,9 +230,9 @@ static int first_time(int n)
 {
 	int rc;
 
-	atomic_store(&fail_at, n);
+	lab_heap_fail(n, LAB_FAIL_ONCE, 0);
 	rc = scenario();
-	atomic_store(&fail_at, 0);
+	lab_heap_fail(0, LAB_FAIL_ONCE, 0);
 	check(rc);
 	if (scenario() || counted_alive || wrong)
 		return 1;
