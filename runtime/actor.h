@@ -235,14 +235,45 @@ ACTOR_EXPORT int actor_unit_inner(struct actor_unit *unit);
 /* ---- systems ---- */
 
 enum actor_log_level {
-	ACTOR_LOG_DEBUG,
+	ACTOR_LOG_DEBUG = 1,
 	ACTOR_LOG_INFO,
 	ACTOR_LOG_WARN,
 	ACTOR_LOG_ERROR,
+	ACTOR_LOG_OFF, /* as a lowest level: nothing */
 };
 
-/* One line of log, without newline. Any loop's thread. */
+/* One line of log, without newline and not escaped. Any loop's thread, one at a time. */
 typedef void (*actor_log_cb)(void *data, enum actor_log_level level, const char *text);
+
+struct actor_log_field {
+	const char *key;
+	const char *value;
+};
+
+/* A line of log as a sink gets it; valid until the sink returns. Strings are as actors and programs
+ * made them: whoever shows them escapes them. */
+struct actor_log_record {
+	enum actor_log_level level;
+	uint64_t time_ns;    /* since 1970, UTC */
+	const char *system;  /* its name */
+	actor_ref actor;     /* whose line it is; 0: the runtime's or the program's */
+	const char *path;    /* its path, "" without an actor */
+	const char *text;    /* up to 1023 bytes; a longer one was cut and ends in "..." */
+	const struct actor_log_field *fields; /* context of the message being handled */
+	size_t field_count;
+};
+
+/* Where lines of log go. A system calls its sinks one at a time, on whatever thread the line comes
+ * from, often a loop's: a sink that blocks holds up whoever logs. It may use the system; what it
+ * logs itself goes to stderr. */
+struct actor_log_sink {
+	size_t size;                /* sizeof(struct actor_log_sink) */
+	enum actor_log_level level; /* the lowest it wants; 0: all that the system lets pass */
+	/* Writes a line; a negative error code sends the line, and the error, to stderr instead. */
+	int (*write)(void *data, const struct actor_log_record *record);
+	void (*close)(void *data); /* after its last line; may be NULL */
+	void *data;
+};
 
 struct actor_system_options {
 	size_t size;      /* sizeof(struct actor_system_options) */
@@ -252,7 +283,7 @@ struct actor_system_options {
 	const struct actor_dispatcher_spec *dispatcher; /* default hybrid with 64 */
 	int64_t throughput; /* messages per turn; default 16 */
 	int64_t drain_ms;   /* how long closing waits for queued work; default 2000, -1: not at all */
-	actor_log_cb log;   /* default: warnings and errors to stderr */
+	actor_log_cb log;   /* a sink of plain lines; default: stderr, unless there is another sink */
 	void *log_data;
 	/* Of each ring between two loops, a power of two; default 1024, growing to 16384 as needed. */
 	int ring_slots;
@@ -260,6 +291,8 @@ struct actor_system_options {
 	 * the real one. Timers, time-outs of asks and of receiving, throttles and delays go by it;
 	 * closing, and threads outside that wait for an answer, do not. */
 	int64_t manual_ms;
+	const struct actor_log_sink *log_sink; /* a sink from the beginning; default: none */
+	enum actor_log_level log_level;        /* the lowest that is logged; default ACTOR_LOG_INFO */
 };
 
 /* Makes a system. With `loop` set it must be called on the thread that runs that loop, or before
@@ -318,6 +351,36 @@ typedef void (*actor_dead_letter_cb)(
 	void *data, actor_ref recipient, const struct actor_message *message);
 ACTOR_EXPORT int actor_system_on_dead_letter(
 	struct actor_system *system, actor_dead_letter_cb cb, void *data);
+
+/* ---- log ---- */
+
+/* Sets the lowest level that is logged, from now on, and returns what it was before; 0 only returns
+ * it. Any thread. Error: ACTOR_EOPTIONS. */
+ACTOR_EXPORT int actor_system_log_level(struct actor_system *system, enum actor_log_level level);
+
+/* Adds a sink, which gets each line beside the others; stderr gets them only as long as a system
+ * has no sink at all. The structure is copied. Returns a number for actor_system_log_remove(). Any
+ * thread. Errors: ACTOR_EOPTIONS, -ENOMEM, -EDEADLK (inside a sink of this system), -ECHILD. */
+ACTOR_EXPORT int actor_system_log_add(
+	struct actor_system *system, const struct actor_log_sink *sink);
+
+/* Removes a sink, which is closed when this returns. The sinks that are left are closed with the
+ * system, after its close callback. Any thread. Errors: -ENOENT, -EDEADLK, -ECHILD. */
+ACTOR_EXPORT int actor_system_log_remove(struct actor_system *system, int id);
+
+/* Sinks that come with the runtime: they write each line to a file descriptor, which stays the
+ * caller's, by one write(): "2026-01-02T03:04:05.678901Z warning system /user/path: text | key=value"
+ * with everything escaped that a terminal would not print, or a line of JSON with the keys time,
+ * level, system, actor, text, context. Any thread. */
+ACTOR_EXPORT void actor_log_to_text(struct actor_log_sink *sink, int fd);
+ACTOR_EXPORT void actor_log_to_json(struct actor_log_sink *sink, int fd);
+
+/* Logs a line: of the running actor, or of the program (any thread). Returns 0, also if the level is
+ * not logged, or the first error of a sink; the line went to stderr then. -EINVAL: no such level. */
+ACTOR_EXPORT int actor_log(struct actor_ctx *ctx, enum actor_log_level level, const char *format,
+	...) __attribute__((format(printf, 3, 4)));
+ACTOR_EXPORT int actor_system_log(struct actor_system *system, enum actor_log_level level,
+	const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* ---- spawning and stopping ---- */
 

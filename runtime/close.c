@@ -11,6 +11,7 @@
 #include "dispatcher.h"
 #include "fork.h"
 #include "life.h"
+#include "log.h"
 #include "loop.h"
 #include "receive.h"
 #include "spec.h"
@@ -188,6 +189,7 @@ void actor__system_free(struct actor_system *system)
 	actor__specs_free(system);
 	actor__names_fini(&system->names);
 	actor__waiters_fini(&system->waiters);
+	actor__logger_fini(&system->logger, !system->failed);
 	pthread_mutex_destroy(&system->lock);
 	actor__heap_free(system->loops);
 	actor__heap_free(system);

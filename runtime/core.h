@@ -20,6 +20,7 @@
 #include "actor.h"
 #include "asks.h"
 #include "inbox.h"
+#include "logger.h"
 #include "mailbox.h"
 #include "memory.h"
 #include "names.h"
@@ -342,8 +343,7 @@ struct actor_system {
 	int64_t drain_ms;
 	_Atomic uint64_t manual_ms; /* a clock by hand; 0: the loops' own */
 	struct actor_dispatcher_spec standard;
-	actor_log_cb log;
-	void *log_data;
+	struct actor__logger logger;
 	actor_dead_letter_cb on_dead_letter;
 	void *on_dead_letter_data;
 	uint32_t fork_count; /* of the process when it was made */

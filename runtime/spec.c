@@ -50,6 +50,7 @@ int actor__spec_use(struct actor_system *system, const struct actor_dispatcher_s
 	struct actor__spec_list **out)
 {
 	struct actor__spec_list **place;
+	bool added = false;
 	int rc;
 
 	if (!spec)
@@ -63,14 +64,15 @@ int actor__spec_use(struct actor_system *system, const struct actor_dispatcher_s
 			break;
 	if (!*place) {
 		rc = add(spec, place);
-		if (!rc && spec->budget > ACTOR__WARN_ABOVE)
-			actor__log(system, ACTOR_LOG_WARN,
-				"dispatcher %s: budget %u is above %u: timers and I/O may wait for long",
-				spec->id, spec->budget, ACTOR__WARN_ABOVE);
+		added = !rc;
 	} else if (!same(&(*place)->spec, spec))
 		rc = ACTOR_EDISPATCHER;
 	*out = *place;
 	pthread_mutex_unlock(&system->lock);
+	if (added && spec->budget > ACTOR__WARN_ABOVE)
+		actor__log(system, ACTOR_LOG_WARN,
+			"dispatcher %s: budget %u is above %u: timers and I/O may wait for long",
+			spec->id, spec->budget, ACTOR__WARN_ABOVE);
 	return rc;
 }
 

@@ -47,8 +47,6 @@ static int system_init(struct actor_system *system, const struct actor_system_op
 	system->ring_slots_most = o->ring_slots ? system->ring_slots : RING_SLOTS_WIDE;
 	system->drain_ms = o->drain_ms ? o->drain_ms : ACTOR_DRAIN_MS;
 	atomic_store(&system->manual_ms, (uint64_t)o->manual_ms);
-	system->log = o->log;
-	system->log_data = o->log_data;
 	system->fork_count = actor__fork_count;
 	system->embedded = o->loop != NULL;
 	system->loop_count = (uint32_t)o->loops + system->embedded;
@@ -138,8 +136,11 @@ int actor_system_open(struct actor_system **out, const struct actor_system_optio
 	actor__fork_watch();
 	actor__close_init();
 	system = actor__heap_zero(sizeof(*system));
-	if (!system)
-		return -ENOMEM;
+	rc = system ? actor__logger_init(&system->logger, &options) : -ENOMEM;
+	if (rc) {
+		actor__heap_free(system);
+		return rc;
+	}
 	rc = system_init(system, &options);
 	if (!rc)
 		rc = loops_open(system, options.loop);

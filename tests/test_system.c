@@ -75,6 +75,7 @@ static void wrong_options_are_refused(void **state)
 		{WITH(.ring_slots = -1), ACTOR_EOPTIONS},
 		{WITH(.ring_slots = 3), ACTOR_EOPTIONS},
 		{WITH(.ring_slots = 1 << 21), ACTOR_EOPTIONS},
+		{WITH(.log_level = ACTOR_LOG_OFF + 1), ACTOR_EOPTIONS},
 		{WITH(.dispatcher = &no_budget), ACTOR_EBUDGET},
 		{WITH(.dispatcher = &no_kind), ACTOR_EOPTIONS},
 		{WITH(.dispatcher = &no_size), ACTOR_EOPTIONS},
@@ -500,6 +501,8 @@ static int child_checks(struct lab *lab, actor_ref ref)
 	       actor_system_drain(lab->system) == -ECHILD &&
 	       actor_path(lab->system, ref, path, sizeof(path)) == -ECHILD &&
 	       actor_lookup(lab->system, "/user/a") == 0 &&
+	       actor_system_log(lab->system, ACTOR_LOG_ERROR, "child") == -ECHILD &&
+	       actor_system_log_remove(lab->system, 1) == -ECHILD &&
 	       actor_system_ask(lab->system, ref, &plain_type, NULL, 0, 1, NULL, &bytes) == -ECHILD;
 }
 
