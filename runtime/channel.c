@@ -3,7 +3,6 @@
 #include "channel.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* The channel to a loop, made on first use; NULL: no memory. */
 static struct actor__channel *channel_to(struct actor__loop *from, struct actor__loop *to)
@@ -120,26 +119,6 @@ void actor__channels_flush(struct actor__loop *loop)
 	loop->dirty = kept;
 }
 
-static void command_fill(struct actor__envelope *e, uint16_t command, actor_ref target,
-	actor_ref about, void *pointer)
-{
-	memset(e, 0, sizeof(*e));
-	e->to = target;
-	e->sender = about;
-	e->type = command;
-	e->flags = ACTOR__CONTROL;
-	e->pointer = pointer;
-}
-
-int actor__channel_command(struct actor__loop *from, struct actor__loop *to, uint16_t command,
-	actor_ref target, actor_ref about, void *pointer)
-{
-	struct actor__envelope e;
-
-	command_fill(&e, command, target, about, pointer);
-	return actor__channel_send(from, to, &e);
-}
-
 int actor__inbox_send(struct actor__loop *to, const struct actor__envelope *envelope)
 {
 	struct actor__letter *letter = actor__letter_new();
@@ -148,19 +127,11 @@ int actor__inbox_send(struct actor__loop *to, const struct actor__envelope *enve
 	if (!letter)
 		return -ENOMEM;
 	letter->envelope = *envelope;
-	rc = actor__inbox_push(&to->inbox, letter);
+	rc = actor__inbox_push(&to->inbox, &letter->link);
 	if (rc) {
 		actor__letter_free(letter);
 		return rc;
 	}
 	actor__loop_rouse(to); /* the push was a full fence */
 	return 0;
-}
-
-int actor__inbox_command(struct actor__loop *to, uint16_t command, actor_ref target, void *pointer)
-{
-	struct actor__envelope e;
-
-	command_fill(&e, command, target, 0, pointer);
-	return actor__inbox_send(to, &e);
 }

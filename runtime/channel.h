@@ -32,13 +32,8 @@ static inline void actor__channel_touched(struct actor__loop *from, struct actor
 /* Moves what waits into the rings and wakes sleepers. Called after each unit if loop->dirty. */
 void actor__channels_flush(struct actor__loop *loop);
 
-/* Sends a command to the system lane of `to`'s loop, from a loop's thread. */
-int actor__channel_command(struct actor__loop *from, struct actor__loop *to, uint16_t command,
-	actor_ref target, actor_ref about, void *pointer);
-
 /* Sends from any thread, by the inbox. ACTOR_ECLOSED, -ENOMEM. */
 int actor__inbox_send(struct actor__loop *to, const struct actor__envelope *envelope);
-int actor__inbox_command(struct actor__loop *to, uint16_t command, actor_ref target, void *pointer);
 
 /* Wakes `to` if it sleeps; after the mail was published with a full fence. */
 static inline void actor__loop_rouse(struct actor__loop *to)
@@ -46,15 +41,5 @@ static inline void actor__loop_rouse(struct actor__loop *to)
 	if (atomic_load(&to->sleeping))
 		actor__handles_signal(to);
 }
-
-enum actor__command {
-	ACTOR__CREATE = 1,     /* target: the cell; pointer: its dispatcher's spec entry */
-	ACTOR__TERMINATE = 2,  /* target: the cell */
-	ACTOR__CHILD_GONE = 3, /* target: the parent, about: the child */
-	ACTOR__STOP_ALL = 4,
-	ACTOR__END = 5,        /* close the loop */
-	ACTOR__CLOSE = 6,      /* to the first loop: begin to close the system */
-	ACTOR__LOOK = 7,       /* to the first loop: closing may go on */
-};
 
 #endif

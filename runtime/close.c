@@ -7,17 +7,16 @@
  * ENDING    the other loops close and their threads end; then the first one closes itself. */
 #include "close.h"
 
-#include "channel.h"
 #include "dispatcher.h"
 #include "fork.h"
 #include "life.h"
 #include "log.h"
 #include "loop.h"
+#include "notice.h"
 #include "receive.h"
 #include "spec.h"
 
 #include <errno.h>
-#include <sched.h>
 
 #define LOOK_MOST_MS 25
 
@@ -62,22 +61,14 @@ static void look_later(struct actor_system *system)
 		system->close_wait_ms *= 2;
 }
 
-/* Sends a command to every loop but the first. Without memory the next look tries again. */
-static bool command_all(struct actor_system *system, uint16_t command)
-{
-	while (system->commanded < system->loop_count) {
-		if (actor__inbox_command(system->loops[system->commanded], command, 0, NULL))
-			return false;
-		system->commanded++;
-	}
-	return true;
-}
-
-static void phase_set(struct actor_system *system, enum actor__phase phase)
+/* Goes on to a phase and gives its order to every loop but the first. */
+static void phase_set(
+	struct actor_system *system, enum actor__phase phase, enum actor__command order)
 {
 	atomic_store(&system->phase, phase);
-	system->commanded = 1;
 	system->close_wait_ms = 1;
+	for (uint32_t i = 1; i < system->loop_count; i++)
+		actor__order_send(system->loops[i], order);
 }
 
 static bool others_exited(struct actor_system *system)
@@ -114,15 +105,15 @@ static void step(struct actor_system *system)
 	actor__handles_ensure(system->loops[0]);
 	if (phase == ACTOR__DRAINING &&
 		(uv_hrtime() >= system->drain_until_ns || quiet(system))) {
-		phase_set(system, phase = ACTOR__STOPPING);
+		phase_set(system, phase = ACTOR__STOPPING, ACTOR__STOP_ALL);
 		actor__loop_stop_all(system->loops[0]);
 	}
-	if (phase == ACTOR__STOPPING && command_all(system, ACTOR__STOP_ALL) &&
-		all_stopping(system) && actor__life_count(system) == 0) {
+	if (phase == ACTOR__STOPPING && all_stopping(system) &&
+		actor__life_count(system) == 0) {
 		actor__waiters_cancel(&system->waiters);
-		phase_set(system, phase = ACTOR__ENDING);
+		phase_set(system, phase = ACTOR__ENDING, ACTOR__END);
 	}
-	if (phase == ACTOR__ENDING && command_all(system, ACTOR__END) && others_exited(system))
+	if (phase == ACTOR__ENDING && others_exited(system))
 		end_self(system);
 	else
 		look_later(system);
@@ -160,9 +151,9 @@ static void on_look(struct actor__loop *loop)
 	step(loop->system);
 }
 
-static void on_command(struct actor__loop *loop, const struct actor__envelope *command)
+static void on_order(struct actor__loop *loop, uint16_t order)
 {
-	switch (command->type) {
+	switch (order) {
 	case ACTOR__CLOSE:
 		begin(loop->system);
 		break;
@@ -250,10 +241,9 @@ static int close_begin(
 		system->close_cb = cb;
 		system->close_data = data;
 		system->waited_for = waited_for;
+		atomic_store(&system->phase, ACTOR__DRAINING);
 		if (!here)
-			rc = actor__inbox_command(first, ACTOR__CLOSE, 0, NULL);
-		if (!rc)
-			atomic_store(&system->phase, ACTOR__DRAINING);
+			actor__order_send(first, ACTOR__CLOSE);
 	}
 	pthread_mutex_unlock(&system->lock);
 	/* On another thread the system may be gone by now. */
@@ -293,7 +283,7 @@ static void hooks_set(void)
 {
 	actor__loop_hooks.passed = on_passed;
 	actor__loop_hooks.look = on_look;
-	actor__loop_hooks.command = on_command;
+	actor__loop_hooks.order = on_order;
 	actor__loop_hooks.closed = on_closed;
 	actor__loop_hooks.thread_ended = on_thread_ended;
 }

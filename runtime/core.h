@@ -3,14 +3,14 @@
  *
  * A *system* has loops. A *loop* is one uv_loop_t with its thread, and owns everything below it:
  * the actor table, cells, dispatcher instances, pools. Nothing of a loop is touched by another
- * thread, except what says so: its inbox, the rings, `sleeping`, counters, and the slots that
+ * thread, except what says so: its inboxes, the rings, `sleeping`, counters, and the slots that
  * foreign threads reserve when they spawn.
  *
  * A *cell* is an actor: its unit (what a dispatcher queues), mailbox and family. `signals` are the
  * system lane: bits that are handled before the next message and need no memory.
  *
  * A pass of the loop. prepare: say that we may sleep, look again. poll. check: take mail from
- * rings and inbox, then run units within the dispatchers' budgets. An idle handle, started when a
+ * rings and inboxes, then run units within the dispatchers' budgets. An idle handle, started when a
  * unit becomes ready, keeps poll from blocking.
  */
 #ifndef ACTOR_CORE_H
@@ -97,12 +97,6 @@ enum actor__signal {
 	ACTOR__SIGNAL_LOOK = 16, /* the state's bits have changed inside a turn */
 };
 
-struct actor__remote_children {
-	uint32_t count;
-	uint32_t room;
-	actor_ref at[];
-};
-
 struct actor__cell {
 	struct actor_unit unit; /* first: a unit that is a cell's is the cell */
 	struct actor__loop *loop;
@@ -115,11 +109,11 @@ struct actor__cell {
 	uint8_t signals; /* enum actor__signal */
 	uint8_t heap;    /* came from the heap, not from the loop's pool */
 	uint8_t started; /* on_start was entered */
-	/* family: children on the same loop by links, others by ref */
+	/* family: children on the same loop by links, others by their bonds */
 	struct actor__cell *first_child;
 	struct actor__cell *next_sibling;
 	struct actor__cell *previous_sibling;
-	struct actor__remote_children *remote_children;
+	struct actor__tie *ties;    /* to relatives on other loops, see bond.h */
 	const struct actor_class *cls;
 	struct actor__extra *extra; /* what few actors need; NULL: nothing of it */
 	struct actor__name *name;   /* NULL = anonymous */
@@ -304,6 +298,7 @@ struct actor__loop {
 	struct actor__handles *handles;
 	uint32_t handles_open;
 	uint32_t aside; /* messages of this turn that are not handled yet, but used up its budget */
+	struct actor__notice order; /* of whoever closes the system, one at a time */
 	pthread_t owner; /* of an owned loop */
 	uv_loop_t own_uv;
 	uint64_t delivered_before; /* by earlier systems with this loop number */
@@ -320,8 +315,8 @@ struct actor__loop {
 	_Atomic uintptr_t thread;               /* pthread_self() of the thread it runs on */
 	_Atomic uint32_t exited;
 	_Atomic uint32_t stopping; /* all its actors are to stop, later ones too */
-	struct actor__inbox inbox;
-	_Atomic(struct actor__letter *) letters; /* taken from it, for later passes; written here only */
+	struct actor__inbox notices; /* of any loop and thread; never closed */
+	struct actor__inbox inbox;   /* letters of foreign threads */
 	_Atomic(struct actor__channel *) in[ACTOR_ABI_LOOPS]; /* by loop id; release by the sender */
 	_Atomic uint64_t in_set[ACTOR_ABI_LOOPS / 64];        /* which of them are there */
 };
@@ -367,7 +362,6 @@ struct actor_system {
 	bool failed;       /* never got to work: whoever opened it frees it */
 	uint64_t drain_until_ns;
 	uint32_t close_wait_ms; /* until the next look */
-	uint32_t commanded;     /* loops that got this phase's command */
 };
 
 static inline uint32_t actor__ref_loop(actor_ref ref)

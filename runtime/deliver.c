@@ -31,7 +31,7 @@ void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *e)
 {
 	struct actor_system *system = loop->system;
 
-	if (e->flags & (ACTOR__POISON | ACTOR__CONTROL) || !e->type)
+	if (e->flags & ACTOR__POISON || !e->type)
 		return; /* stopping what is gone; an ask's own time-out */
 	actor__counter_add(&loop->dead_letters, 1);
 	ACTOR__FIRE(dead_letter, e->to, e->sender, e->type, 0);

@@ -2,7 +2,7 @@
 /* Start and stop of actors: children first, then the hook, then what is left of the mail. */
 #include "life.h"
 
-#include "channel.h"
+#include "bond.h"
 #include "extra.h"
 #include "log.h"
 #include "observe.h"
@@ -10,8 +10,6 @@
 #include "registry.h"
 #include "supervision.h"
 
-#include <errno.h>
-#include <string.h>
 
 void actor__life_signal(struct actor__cell *cell, enum actor__signal signal)
 {
@@ -45,27 +43,10 @@ void actor__life_adopt(struct actor__loop *loop, struct actor__cell *parent, str
 		parent->children++;
 }
 
-int actor__life_adopt_remote(struct actor__cell *parent, actor_ref child)
+void actor__life_adopt_remote(struct actor__cell *parent, struct actor__bond *bond)
 {
-	struct actor__remote_children *list = parent->remote_children;
-
-	if (!list || list->count == list->room) {
-		uint32_t room = list ? list->room * 2 : 4;
-		struct actor__remote_children *grown =
-			actor__heap_alloc(sizeof(*grown) + room * sizeof(actor_ref));
-
-		if (!grown)
-			return -ENOMEM;
-		grown->count = list ? list->count : 0;
-		grown->room = room;
-		if (list)
-			memcpy(grown->at, list->at, list->count * sizeof(actor_ref));
-		actor__heap_free(list);
-		parent->remote_children = list = grown;
-	}
-	list->at[list->count++] = child;
+	actor__tie_add(&parent->ties, &bond->parent);
 	parent->children++;
-	return 0;
 }
 
 static void child_counted_out(struct actor__cell *parent)
@@ -74,17 +55,23 @@ static void child_counted_out(struct actor__cell *parent)
 		actor__life_signal(parent, ACTOR__SIGNAL_FINISH);
 }
 
-void actor__life_child_gone(struct actor__cell *parent, actor_ref child)
+void actor__life_child_gone(struct actor__loop *loop, struct actor__notice *up)
 {
-	struct actor__remote_children *list = parent->remote_children;
+	struct actor__bond *bond = actor__bond_of_up(up);
+	struct actor__cell *parent = actor__slot_find(loop, up->to); /* it waits for this */
 
-	for (uint32_t i = 0; list && i < list->count; i++) {
-		if (list->at[i] == child) {
-			list->at[i] = list->at[--list->count];
-			child_counted_out(parent);
-			return;
-		}
-	}
+	actor__tie_remove(&parent->ties, &bond->parent);
+	actor__bond_drop(bond);
+	child_counted_out(parent);
+}
+
+void actor__life_terminate(struct actor__loop *loop, struct actor__notice *down)
+{
+	struct actor__cell *cell = actor__slot_find(loop, down->to);
+
+	actor__bond_drop(actor__bond_of_down(down));
+	if (cell)
+		actor__life_signal(cell, ACTOR__SIGNAL_TERMINATE);
 }
 
 /* Makes the context ready for on_start or on_stop. */
@@ -139,15 +126,6 @@ static void failure_decide(struct actor__cell *cell)
 	cell->signals |= ACTOR__SIGNAL_TERMINATE;
 }
 
-static void terminate_remote(struct actor__cell *cell)
-{
-	struct actor__remote_children *list = cell->remote_children;
-
-	for (uint32_t i = 0; list && i < list->count; i++)
-		actor__channel_command(cell->loop, actor__loop_of(cell->loop->system, list->at[i]),
-			ACTOR__TERMINATE, list->at[i], 0, NULL);
-}
-
 static void terminate(struct actor__cell *cell)
 {
 	if (actor__cell_life(cell) >= ACTOR__TERMINATING)
@@ -155,7 +133,7 @@ static void terminate(struct actor__cell *cell)
 	actor__cell_live(cell, ACTOR__TERMINATING);
 	for (struct actor__cell *child = cell->first_child; child; child = child->next_sibling)
 		actor__life_signal(child, ACTOR__SIGNAL_TERMINATE);
-	terminate_remote(cell);
+	actor__bonds_terminate(cell);
 	if (!cell->children)
 		cell->signals |= ACTOR__SIGNAL_FINISH;
 }
@@ -185,8 +163,7 @@ static void tell_parent(struct actor__cell *cell)
 
 	if (cell->parent && actor__ref_loop(cell->parent) != loop->id) {
 		unlink_from(&loop->top, cell);
-		actor__channel_command(loop, actor__loop_of(loop->system, cell->parent),
-			ACTOR__CHILD_GONE, cell->parent, cell->self, NULL);
+		actor__bond_gone(cell);
 		return;
 	}
 	if (cell->parent)
@@ -223,9 +200,11 @@ static void finish(struct actor__cell *cell)
 	actor__slot_free(loop->slots, cell->self, cell->heap);
 	actor__names_remove(&loop->system->names, cell->name);
 	tell_parent(cell);
-	actor__heap_free(cell->remote_children);
 	actor__life_free(loop, cell);
-	actor__counter_add(&loop->terminated, 1);
+	/* Release: whoever counts the last end finds what this actor sent (close.c). */
+	atomic_store_explicit(&loop->terminated,
+		atomic_load_explicit(&loop->terminated, memory_order_relaxed) + 1,
+		memory_order_release);
 }
 
 bool actor__life_signals(struct actor__cell *cell)

@@ -153,9 +153,9 @@ static void on_look(struct actor__loop *loop)
 	actor__loop_hooks.look(loop);
 }
 
-static void on_command(struct actor__loop *loop, const struct actor__envelope *command)
+static void on_order(struct actor__loop *loop, uint16_t order)
 {
-	actor__loop_hooks.command(loop, command);
+	actor__loop_hooks.order(loop, order);
 }
 
 static void callbacks_set(void)
@@ -165,7 +165,7 @@ static void callbacks_set(void)
 	actor__handle_callbacks.timer = actor__alarm_expire;
 	actor__handle_callbacks.look = on_look;
 	actor__handle_callbacks.closed = on_closed;
-	actor__receive_command = on_command;
+	actor__receive_order = on_order;
 }
 
 int actor__loop_open(struct actor_system *system, uint32_t index, uv_loop_t *uv)

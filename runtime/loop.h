@@ -26,12 +26,12 @@ void actor__loop_channels_free(struct actor__loop *loop);
 /* Frees the loop; its thread, if it had one, has ended. */
 void actor__loop_free(struct actor__loop *loop);
 
-/* What close.c adds to a pass: a look at how far closing is, commands, the end of the handles, and
+/* What close.c adds to a pass: a look at how far closing is, orders, the end of the handles, and
  * the end of an owned loop's thread. */
 struct actor__loop_hooks {
 	void (*passed)(struct actor__loop *loop);
 	void (*look)(struct actor__loop *loop);
-	void (*command)(struct actor__loop *loop, const struct actor__envelope *command);
+	void (*order)(struct actor__loop *loop, uint16_t order);
 	void (*closed)(struct actor__loop *loop);
 	void (*thread_ended)(struct actor__loop *loop);
 };

@@ -15,7 +15,6 @@ enum actor__envelope_flag {
 	ACTOR__REPLY = 8,    /* answers the ask with this number */
 	ACTOR__FOREIGN = 16, /* came from another loop or thread */
 	ACTOR__WAITER = 32,  /* `ask` is the number of a thread that waits outside */
-	ACTOR__CONTROL = 64, /* for the loop itself; `type` is the command */
 	ACTOR__DESTROY = 128, /* its type has a destroy */
 };
 
@@ -42,7 +41,6 @@ struct actor__envelope {
 		_Alignas(16) unsigned char inlined[ACTOR_INLINE_BYTES];
 		struct actor__block_payload heap;
 		int status;
-		void *pointer;
 	};
 };
 

@@ -1,45 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* Empties rings and inbox into the mailboxes. */
+/* Empties rings and inbox into the mailboxes, and obeys notices. */
 #include "receive.h"
 
 #include "channel.h"
 #include "deliver.h"
 #include "life.h"
+#include "notice.h"
 #include "spawn.h"
 
-#define LETTERS_MOST 1024 /* of one pass */
+#define LETTERS_MOST 1024 /* of one pass; and as many notices */
 
-actor__command_cb actor__receive_command;
+actor__order_cb actor__receive_order;
 
-static void command(struct actor__loop *loop, struct actor__envelope *e)
+static void notice_take_in(struct actor__loop *loop, struct actor__notice *notice)
 {
-	struct actor__cell *cell = e->to ? actor__slot_find(loop, e->to) : NULL;
-
-	switch (e->type) {
+	switch (notice->command) {
 	case ACTOR__CREATE:
-		actor__spawn_arrive(loop, e->to, e->pointer);
+		actor__spawn_arrive(loop, notice);
 		break;
 	case ACTOR__TERMINATE:
-		if (cell)
-			actor__life_signal(cell, ACTOR__SIGNAL_TERMINATE);
+		actor__life_terminate(loop, notice);
 		break;
 	case ACTOR__CHILD_GONE:
-		if (cell)
-			actor__life_child_gone(cell, e->sender);
+		actor__life_child_gone(loop, notice);
 		break;
 	default:
-		actor__receive_command(loop, e);
+		actor__receive_order(loop, notice->command);
 	}
 }
 
-/* False: no memory for the mailbox; the envelope stays where it is. */
-static bool take_in(struct actor__loop *loop, struct actor__envelope *e)
+/* At most LETTERS_MOST, but all when the loop ends: nobody sends one then, and none may be left. */
+static uint32_t notices_take_in(struct actor__loop *loop, struct actor__link *link)
 {
-	if (ACTOR__UNLIKELY(e->flags & ACTOR__CONTROL)) {
-		command(loop, e);
-		return true;
+	bool some = link != NULL;
+	uint32_t count = 0;
+
+	while (link && (count < LETTERS_MOST || loop->closed)) {
+		struct actor__link *next = link->next;
+
+		notice_take_in(loop, (struct actor__notice *)link);
+		link = next;
+		count++;
 	}
-	return actor__deliver(loop, e) == 0;
+	if (some && link)
+		actor__inbox_keep(&loop->notices, link);
+	return count;
 }
 
 /* The ring to read now: a wider one, when the one before is empty for good. */
@@ -61,8 +66,8 @@ static uint32_t receive_ring(struct actor__loop *loop, struct actor__channel *ch
 
 	/* At most one ring's worth, so that a fast sender does not hold the loop here. */
 	while (count < ring->slots && (e = actor__ring_peek(ring))) {
-		if (!take_in(loop, e))
-			break;
+		if (actor__deliver(loop, e))
+			break; /* no memory for the mailbox: it stays where it is */
 		actor__ring_pop(ring);
 		count++;
 	}
@@ -78,40 +83,40 @@ static uint32_t receive_ring(struct actor__loop *loop, struct actor__channel *ch
 }
 
 /* Takes in letters from an oldest one on, at most so many; returns the rest. */
-static struct actor__letter *letters_take_in(
-	struct actor__loop *loop, struct actor__letter *letter, uint32_t most, uint32_t *count)
+static struct actor__link *letters_take_in(
+	struct actor__loop *loop, struct actor__link *link, uint32_t most, uint32_t *count)
 {
-	while (letter && *count < most) {
-		struct actor__letter *next = letter->next;
+	while (link && *count < most) {
+		struct actor__letter *letter = (struct actor__letter *)link;
 
-		if (!take_in(loop, &letter->envelope))
+		if (actor__deliver(loop, &letter->envelope))
 			actor__dead_letter(loop, &letter->envelope);
+		link = link->next;
 		actor__letter_free(letter);
-		letter = next;
 		++*count;
 	}
-	return letter;
+	return link;
 }
 
 /* At most LETTERS_MOST, so that threads that never stop telling do not hold the loop here. What
  * was taken from the inbox and has to wait is older than anything that is still in it. */
 static uint32_t receive_letters(struct actor__loop *loop)
 {
-	struct actor__letter *letter =
-		atomic_load_explicit(&loop->letters, memory_order_relaxed);
+	struct actor__link *oldest = actor__inbox_take(&loop->inbox);
 	uint32_t count = 0;
 
-	if (!letter)
-		letter = actor__inbox_take(&loop->inbox);
-	if (!letter)
+	if (!oldest)
 		return 0;
-	letter = letters_take_in(loop, letter, LETTERS_MOST, &count);
-	atomic_store_explicit(&loop->letters, letter, memory_order_release);
+	oldest = letters_take_in(loop, oldest, LETTERS_MOST, &count);
+	if (oldest)
+		actor__inbox_keep(&loop->inbox, oldest);
 	return count;
 }
 
 uint32_t actor__receive(struct actor__loop *loop)
 {
+	/* Taken first and obeyed last: mail that was in a ring before a notice was sent is before it. */
+	struct actor__link *notices = actor__inbox_take(&loop->notices);
 	uint32_t count = 0;
 
 	for (uint32_t word = 0; word < ACTOR_ABI_LOOPS / 64; word++) {
@@ -124,13 +129,13 @@ uint32_t actor__receive(struct actor__loop *loop)
 				loop, atomic_load_explicit(&loop->in[id], memory_order_acquire));
 		}
 	}
+	count += notices_take_in(loop, notices);
 	return count + receive_letters(loop);
 }
 
 bool actor__receive_waiting(struct actor__loop *loop)
 {
-	if (!actor__inbox_empty(&loop->inbox) ||
-		atomic_load_explicit(&loop->letters, memory_order_acquire))
+	if (!actor__inbox_empty(&loop->notices) || !actor__inbox_empty(&loop->inbox))
 		return true;
 	for (uint32_t word = 0; word < ACTOR_ABI_LOOPS / 64; word++) {
 		uint64_t set = atomic_load_explicit(&loop->in_set[word], memory_order_acquire);
@@ -153,15 +158,10 @@ bool actor__receive_waiting(struct actor__loop *loop)
 
 void actor__receive_close(struct actor__loop *loop)
 {
-	/* Closed first: nobody can keep the rest from ending. */
-	struct actor__letter *last = actor__inbox_close(&loop->inbox);
 	uint32_t count = 0;
 
-	letters_take_in(loop, atomic_load_explicit(&loop->letters, memory_order_relaxed),
-		UINT32_MAX, &count);
-	atomic_store_explicit(&loop->letters, NULL, memory_order_release);
-	count = 0;
-	letters_take_in(loop, last, UINT32_MAX, &count);
+	/* Closed first: nobody can keep the rest from ending. */
+	letters_take_in(loop, actor__inbox_close(&loop->inbox), UINT32_MAX, &count);
 	while (actor__receive(loop))
 		;
 }

@@ -5,14 +5,14 @@
 
 #include "core.h"
 
-/* Commands that are the loop's own business. */
-typedef void (*actor__command_cb)(struct actor__loop *loop, const struct actor__envelope *command);
-extern actor__command_cb actor__receive_command;
+/* Notices that are the loop's own business. */
+typedef void (*actor__order_cb)(struct actor__loop *loop, uint16_t order);
+extern actor__order_cb actor__receive_order;
 
-/* Takes all mail that had arrived when it was called. Returns how much it was. */
+/* Takes all mail and notices that had arrived when it was called. Returns how much it was. */
 uint32_t actor__receive(struct actor__loop *loop);
 
-/* Is there mail? */
+/* Is there mail, or a notice? */
 bool actor__receive_waiting(struct actor__loop *loop);
 
 /* Takes all mail and closes the inbox for good; what finds no actor is a dead letter. */

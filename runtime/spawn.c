@@ -2,11 +2,12 @@
 /* Makes actors: on the same loop at once, on another loop or from outside in two halves. */
 #include "spawn.h"
 
-#include "channel.h"
+#include "bond.h"
 #include "extra.h"
 #include "fork.h"
 #include "life.h"
 #include "log.h"
+#include "notice.h"
 #include "options.h"
 #include "registry.h"
 #include "schedule.h"
@@ -169,74 +170,76 @@ static int spawn_here(const struct request *r, struct actor__cell *parent, actor
 	return 0;
 }
 
-static void cell_unmake(const struct request *r, struct actor__cell *cell)
+/* What the news of an actor travels in: of a child the bond to its parent, else a block. */
+static struct actor__notice *news_new(bool child)
 {
-	actor__slot_free(r->loop->slots, cell->self, true);
-	actor__names_remove(&r->loop->system->names, cell->name);
-	actor__extra_free(cell);
-	actor__heap_free(cell);
+	struct actor__bond *bond;
+
+	if (!child)
+		return actor__heap_alloc(sizeof(struct actor__notice));
+	bond = actor__bond_new();
+	return bond ? &bond->up : NULL;
 }
 
-/* For another loop: the cell is complete and findable, mail to it waits until it arrives. */
-static int spawn_there(const struct request *r, struct actor__loop *from,
-	struct actor__cell *parent, actor_ref *ref)
+static void news_free(bool child, struct actor__notice *news)
+{
+	if (child)
+		actor__bond_drop(actor__bond_of_up(news));
+	else
+		actor__heap_free(news);
+}
+
+/* For another loop: the cell is complete and findable, mail to it waits until it arrives. All
+ * memory is there before it can be found. */
+static int spawn_there(const struct request *r, struct actor__cell *parent, actor_ref *ref)
 {
 	struct actor__spec_list *spec = r->spec;
+	struct actor__notice *news;
 	struct actor__cell *cell;
 	int rc = spec ? 0 : actor__spec_use(r->loop->system, NULL, &spec);
 
-	if (!rc)
-		rc = cell_make(r, true, &cell);
 	if (rc)
 		return rc;
+	news = news_new(parent != NULL);
+	if (!news)
+		return -ENOMEM;
+	rc = cell_make(r, true, &cell);
+	if (rc) {
+		news_free(parent != NULL, news);
+		return rc;
+	}
 	if (ref)
 		*ref = cell->self;
-	if (parent)
-		rc = actor__life_adopt_remote(parent, cell->self);
-	if (rc) {
-		cell_unmake(r, cell);
-		return rc;
+	/* Counted before anybody can count its end. */
+	if (parent) {
+		actor__bond_of_up(news)->down.to = cell->self;
+		actor__life_adopt_remote(parent, actor__bond_of_up(news));
+		actor__counter_add(&parent->loop->created, 1);
+	} else {
+		atomic_fetch_add(&r->loop->system->outside_created, 1);
 	}
 	actor__slot_publish(r->loop->slots, cell, spec->number);
-	if (from) {
-		/* Counted before anybody can count its end. */
-		actor__counter_add(&from->created, 1);
-		rc = actor__channel_command(from, r->loop, ACTOR__CREATE, cell->self, 0, spec);
-		if (rc) {
-			actor__counter_add(&from->created, UINT64_MAX);
-			actor__life_child_gone(parent, cell->self);
-			cell_unmake(r, cell);
-		}
-		return rc;
-	}
-	atomic_fetch_add(&r->loop->system->outside_created, 1);
-	rc = actor__inbox_command(r->loop, ACTOR__CREATE, cell->self, spec);
-	if (rc) {
-		atomic_fetch_sub(&r->loop->system->outside_created, 1);
-		cell_unmake(r, cell);
-	}
-	return rc;
+	actor__notice_send(r->loop, news, ACTOR__CREATE, cell->self, spec);
+	return 0;
 }
 
-void actor__spawn_arrive(struct actor__loop *loop, actor_ref ref, struct actor__spec_list *spec)
+void actor__spawn_arrive(struct actor__loop *loop, struct actor__notice *news)
 {
-	struct actor__cell *cell = actor__slot_find(loop, ref);
-	int rc;
+	struct actor__cell *cell = actor__slot_find(loop, news->to);
+	const struct actor__spec_list *spec = news->pointer;
+	int rc = actor__dispatcher_open(loop, &spec->spec, spec->number, &cell->unit.dispatcher);
 
-	if (!cell)
-		return;
-	rc = actor__dispatcher_open(loop, &spec->spec, spec->number, &cell->unit.dispatcher);
 	if (rc) {
 		actor__log(loop->system, ACTOR_LOG_ERROR,
 			"dispatcher %s cannot be opened on another loop, %s runs its actor: %s",
 			spec->spec.id, loop->standard->spec.id, actor_strerror(rc));
 		cell->unit.dispatcher = loop->standard;
 	}
-	actor__life_adopt(loop,
-		actor__ref_loop(cell->parent) == loop->id
-			? actor__slot_find(loop, cell->parent)
-			: NULL,
-		cell);
+	if (cell->parent)
+		actor__tie_add(&cell->ties, &actor__bond_of_up(news)->child);
+	else
+		actor__heap_free(news);
+	actor__life_adopt(loop, NULL, cell);
 	if (loop->stopping)
 		cell->signals |= ACTOR__SIGNAL_TERMINATE;
 	actor__life_signal(cell, ACTOR__SIGNAL_CREATE);
@@ -257,7 +260,7 @@ int actor_spawn(struct actor_ctx *ctx, struct actor_class *cls,
 		r.loop = ctx->loop;
 	if (r.loop == ctx->loop)
 		return spawn_here(&r, ctx->cell, ref);
-	return spawn_there(&r, ctx->loop, ctx->cell, ref);
+	return spawn_there(&r, ctx->cell, ref);
 }
 
 int actor_system_spawn(struct actor_system *system, struct actor_class *cls,
@@ -283,7 +286,7 @@ int actor_system_spawn(struct actor_system *system, struct actor_class *cls,
 	if (atomic_load_explicit(&system->phase, memory_order_relaxed) != ACTOR__OPEN)
 		rc = ACTOR_ECLOSED;
 	else
-		rc = spawn_there(&r, NULL, NULL, ref);
+		rc = spawn_there(&r, NULL, ref);
 	pthread_mutex_unlock(&system->lock);
 	return rc;
 }

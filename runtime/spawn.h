@@ -6,6 +6,6 @@
 #include "spec.h"
 
 /* A cell that another thread made arrives on its loop: it gets its dispatcher and starts. */
-void actor__spawn_arrive(struct actor__loop *loop, actor_ref ref, struct actor__spec_list *spec);
+void actor__spawn_arrive(struct actor__loop *loop, struct actor__notice *news);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens systems and answers what a program asks of them. */
 #include "alarm.h"
-#include "channel.h"
 #include "close.h"
 #include "dispatcher.h"
 #include "fork.h"
 #include "log.h"
 #include "loop.h"
+#include "notice.h"
 #include "options.h"
 #include "registry.h"
 #include "root.h"
@@ -14,7 +14,6 @@
 #include "spec.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,8 +86,7 @@ static void open_failed(struct actor_system *system, uint32_t started)
 		if (!loop || !loop->uv)
 			continue;
 		if (loop->owned && started && started--) {
-			while (actor__inbox_command(loop, ACTOR__END, 0, NULL) == -ENOMEM)
-				sched_yield();
+			actor__order_send(loop, ACTOR__END);
 			pthread_join(loop->owner, NULL);
 			continue;
 		}

@@ -102,7 +102,7 @@ static void *inbox_produce(void *argument)
 
 		letter->envelope.sender = (uintptr_t)argument;
 		letter->envelope.stamp = n;
-		if (actor__inbox_push(&inbox, letter)) {
+		if (actor__inbox_push(&inbox, &letter->link)) {
 			actor__letter_free(letter);
 			atomic_fetch_add(&refused, 1);
 		}
@@ -110,18 +110,18 @@ static void *inbox_produce(void *argument)
 	return NULL;
 }
 
-static uint64_t take(struct actor__letter *letter, uint64_t *next)
+static uint64_t take(struct actor__link *link, uint64_t *next)
 {
 	uint64_t count = 0;
 
-	while (letter) {
-		struct actor__letter *then = letter->next;
+	while (link) {
+		struct actor__letter *letter = (struct actor__letter *)link;
 		uint64_t *expected = &next[letter->envelope.sender];
 
 		assert_int_equal(letter->envelope.stamp, *expected);
 		*expected = letter->envelope.stamp + 1;
+		link = link->next;
 		actor__letter_free(letter);
-		letter = then;
 		count++;
 	}
 	return count;

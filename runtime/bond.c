@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Bonds between a parent and a child on different loops. */
+#include "bond.h"
+
+#include "notice.h"
+
+struct actor__bond *actor__bond_new(void)
+{
+	struct actor__bond *bond = actor__heap_zero(sizeof(*bond));
+
+	if (!bond)
+		return NULL;
+	bond->parent.role = ACTOR__AS_PARENT;
+	bond->child.role = ACTOR__AS_CHILD;
+	atomic_init(&bond->holders, 1);
+	return bond;
+}
+
+void actor__bond_drop(struct actor__bond *bond)
+{
+	/* acq_rel: the last holder frees what the other one has finished with. */
+	if (bond && atomic_fetch_sub_explicit(&bond->holders, 1, memory_order_acq_rel) == 1)
+		actor__heap_free(bond);
+}
+
+void actor__tie_add(struct actor__tie **list, struct actor__tie *tie)
+{
+	tie->previous = NULL;
+	tie->next = *list;
+	if (*list)
+		(*list)->previous = tie;
+	*list = tie;
+}
+
+void actor__tie_remove(struct actor__tie **list, struct actor__tie *tie)
+{
+	if (tie->previous)
+		tie->previous->next = tie->next;
+	else
+		*list = tie->next;
+	if (tie->next)
+		tie->next->previous = tie->previous;
+}
+
+struct actor__bond *actor__bond_to_parent(const struct actor__cell *cell)
+{
+	for (struct actor__tie *tie = cell->ties; tie; tie = tie->next)
+		if (tie->role == ACTOR__AS_CHILD)
+			return (struct actor__bond *)((char *)tie -
+						      offsetof(struct actor__bond, child));
+	return NULL;
+}
+
+static void tell_down(struct actor_system *system, struct actor__bond *bond)
+{
+	if (bond->told)
+		return;
+	bond->told = true;
+	atomic_fetch_add_explicit(&bond->holders, 1, memory_order_relaxed);
+	actor__notice_send(actor__loop_of(system, bond->down.to), &bond->down, ACTOR__TERMINATE,
+		bond->down.to, NULL);
+}
+
+void actor__bonds_terminate(const struct actor__cell *cell)
+{
+	for (struct actor__tie *tie = cell->ties; tie; tie = tie->next)
+		if (tie->role == ACTOR__AS_PARENT)
+			tell_down(cell->loop->system,
+				(struct actor__bond *)((char *)tie -
+						       offsetof(struct actor__bond, parent)));
+}
+
+void actor__bond_gone(struct actor__cell *cell)
+{
+	struct actor__bond *bond = actor__bond_to_parent(cell);
+
+	actor__tie_remove(&cell->ties, &bond->child);
+	actor__notice_send(actor__loop_of(cell->loop->system, cell->parent), &bond->up,
+		ACTOR__CHILD_GONE, cell->parent, NULL);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Notices: what loops tell each other about actors and about closing.
+ *
+ * A message may be refused for want of memory, since its teller hears of it. Nobody hears of the
+ * loss of a notice: a parent would wait for a child that has gone, and closing for both. So a
+ * notice lies in memory that was reserved before there was anything to tell, and sending cannot
+ * fail: those of a parent and its child on another loop in their bond (bond.h), orders to a loop in
+ * the loop, the news of an actor from outside in a block that is made before the actor can be
+ * found.
+ *
+ * Notices have an inbox of their own in each loop. Order: FIFO from one thread to one loop, so
+ * CREATE comes before TERMINATE. Between notices and mail there is none: a notice is taken in
+ * after what had entered the loop's rings before, but overtakes what waits behind a full ring.
+ *
+ * A notice has one owner at a time: the cell (or loop) that may send it, then the inbox, then
+ * whoever handles its command on the receiving loop. A new kind: a command here, its place in
+ * the receiver's switch (receive.c), and a reserved place to send it from, made when the relation
+ * begins that it belongs to: a field of the bond, or a struct of its own with a tie. */
+#ifndef ACTOR_NOTICE_H
+#define ACTOR_NOTICE_H
+
+#include "core.h"
+
+enum actor__command {
+	ACTOR__CREATE = 1,     /* to: the new actor; pointer: its dispatcher's spec entry */
+	ACTOR__TERMINATE = 2,  /* to: the child */
+	ACTOR__CHILD_GONE = 3, /* to: the parent */
+	/* orders to a loop */
+	ACTOR__STOP_ALL = 4,
+	ACTOR__END = 5,        /* close the loop */
+	ACTOR__CLOSE = 6,      /* to the first loop: begin to close the system */
+};
+
+/* Sends a notice that is the caller's; any thread, while the loop cannot have ended. */
+void actor__notice_send(struct actor__loop *loop, struct actor__notice *notice,
+	enum actor__command command, actor_ref to, void *pointer);
+
+/* Sends an order by the loop's own notice: the order before it has been obeyed. */
+void actor__order_send(struct actor__loop *loop, enum actor__command command);
+
+#endif
