@@ -404,7 +404,9 @@ ACTOR_EXPORT int actor_spawn(struct actor_ctx *ctx, struct actor_class *cls,
 ACTOR_EXPORT int actor_system_spawn(struct actor_system *system, struct actor_class *cls,
 	const struct actor_spawn_options *options, actor_ref *ref);
 
-/* Asks an actor to stop when it has handled what it was told so far. A dead ref is 0. */
+/* Asks an actor to stop when it has handled what it was told so far. A dead ref is 0. The request
+ * travels like a message and may be refused like one (-ENOMEM); when it was accepted, the actor and
+ * all below it stop without any more memory. */
 ACTOR_EXPORT int actor_stop(struct actor_ctx *ctx, actor_ref ref);
 ACTOR_EXPORT int actor_system_stop(struct actor_system *system, actor_ref ref); /* any thread */
 

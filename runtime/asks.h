@@ -78,6 +78,9 @@ int actor__waiter_end(
 void actor__waiter_complete(
 	struct actor__waiters *waiters, uint32_t number, const void *payload, size_t bytes);
 
+/* Completes a waiter with an error; false: it has left. Any thread. */
+bool actor__waiter_refuse(struct actor__waiters *waiters, uint32_t number, int status);
+
 /* Completes all with -ECANCELED and refuses new ones. */
 void actor__waiters_cancel(struct actor__waiters *waiters);
 

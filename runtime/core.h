@@ -285,6 +285,7 @@ struct actor__loop {
 	struct actor_dispatcher *dispatchers;
 	struct actor_dispatcher *standard; /* the system's default */
 	struct actor__channel *dirty;
+	struct actor__link *held; /* letters that stop an actor and wait for room in its mailbox */
 	struct actor__cell *top; /* actors at top level */
 	struct actor_ctx ctx;
 	struct actor__pool pool;

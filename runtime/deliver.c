@@ -55,6 +55,22 @@ void actor__observe_enqueue(
 	(void)asked;
 }
 
+/* No memory for the mailbox. A stop needs none if nothing is queued before it, and an actor that
+ * is stopping would not handle mail anyhow. One that has not arrived yet has no dispatcher. */
+static int deliver_without(
+	struct actor__loop *loop, struct actor__cell *cell, struct actor__envelope *e)
+{
+	if (actor__cell_life(cell) >= ACTOR__TERMINATING) {
+		actor__dead_letter(loop, e);
+		return 0;
+	}
+	if (!(e->flags & ACTOR__POISON) || cell->mailbox.count || !cell->unit.dispatcher)
+		return -ENOMEM;
+	cell->signals |= ACTOR__SIGNAL_TERMINATE;
+	actor__cell_ask(cell);
+	return 0;
+}
+
 int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
 {
 	struct actor__cell *cell = actor__slot_find(loop, e->to);
@@ -67,7 +83,7 @@ int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
 	}
 	place = actor__mailbox_push(&cell->mailbox, &loop->pool);
 	if (!place)
-		return -ENOMEM;
+		return deliver_without(loop, cell, e);
 	*place = *e;
 	asked = actor__cell_ask(cell);
 	if (ACTOR__LISTENED(enqueue) && !(e->flags & ACTOR__POISON))

@@ -129,6 +129,8 @@ static void on_check(struct actor__loop *loop)
 	if (loop->spin.ns)
 		work += hops_run(loop);
 	work += actor__dispatchers_drain(loop, true);
+	if (ACTOR__UNLIKELY(loop->held != NULL))
+		actor__receive_held(loop);
 	if (loop->dirty)
 		actor__channels_flush(loop);
 	if (actor__probes_records()) {

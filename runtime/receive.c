@@ -8,6 +8,8 @@
 #include "notice.h"
 #include "spawn.h"
 
+#include <errno.h>
+
 #define LETTERS_MOST 1024 /* of one pass; and as many notices */
 
 actor__order_cb actor__receive_order;
@@ -82,6 +84,29 @@ static uint32_t receive_ring(struct actor__loop *loop, struct actor__channel *ch
 	return count;
 }
 
+/* No memory for the mailbox, and no time to wait for it, since others' mail is behind it. A stop
+ * that was accepted is held, true; an ask is refused, which is its thread's to know; else it is a
+ * dead letter. */
+static bool letter_held(struct actor__loop *loop, struct actor__letter *letter)
+{
+	struct actor__envelope *e = &letter->envelope;
+	struct actor__link **last = &loop->held;
+
+	if (e->flags & ACTOR__POISON) {
+		while (*last)
+			last = &(*last)->next;
+		*last = &letter->link;
+		letter->link.next = NULL;
+		return true;
+	}
+	if (!(e->flags & ACTOR__WAITER) ||
+		!actor__waiter_refuse(&loop->system->waiters, e->ask, -ENOMEM))
+		actor__dead_letter(loop, e);
+	else if (e->flags & ACTOR__COPY)
+		actor__envelope_release(e); /* any other payload is the asker's again */
+	return false;
+}
+
 /* Takes in letters from an oldest one on, at most so many; returns the rest. */
 static struct actor__link *letters_take_in(
 	struct actor__loop *loop, struct actor__link *link, uint32_t most, uint32_t *count)
@@ -89,13 +114,21 @@ static struct actor__link *letters_take_in(
 	while (link && *count < most) {
 		struct actor__letter *letter = (struct actor__letter *)link;
 
-		if (actor__deliver(loop, &letter->envelope))
-			actor__dead_letter(loop, &letter->envelope);
 		link = link->next;
-		actor__letter_free(letter);
+		if (!actor__deliver(loop, &letter->envelope) || !letter_held(loop, letter))
+			actor__letter_free(letter);
 		++*count;
 	}
 	return link;
+}
+
+void actor__receive_held(struct actor__loop *loop)
+{
+	struct actor__link *link = loop->held;
+	uint32_t count = 0;
+
+	loop->held = NULL;
+	letters_take_in(loop, link, UINT32_MAX, &count);
 }
 
 /* At most LETTERS_MOST, so that threads that never stop telling do not hold the loop here. What
@@ -119,6 +152,8 @@ uint32_t actor__receive(struct actor__loop *loop)
 	struct actor__link *notices = actor__inbox_take(&loop->notices);
 	uint32_t count = 0;
 
+	if (ACTOR__UNLIKELY(loop->held != NULL))
+		actor__receive_held(loop); /* before what was told after it */
 	for (uint32_t word = 0; word < ACTOR_ABI_LOOPS / 64; word++) {
 		uint64_t set = atomic_load_explicit(&loop->in_set[word], memory_order_acquire);
 

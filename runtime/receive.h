@@ -15,6 +15,9 @@ uint32_t actor__receive(struct actor__loop *loop);
 /* Is there mail, or a notice? */
 bool actor__receive_waiting(struct actor__loop *loop);
 
+/* Tries again with stops that found no room in a mailbox; when some may have been made. */
+void actor__receive_held(struct actor__loop *loop);
+
 /* Takes all mail and closes the inbox for good; what finds no actor is a dead letter. */
 void actor__receive_close(struct actor__loop *loop);
 

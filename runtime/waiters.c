@@ -106,6 +106,22 @@ void actor__waiter_complete(
 	pthread_mutex_unlock(&waiters->lock);
 }
 
+bool actor__waiter_refuse(struct actor__waiters *waiters, uint32_t number, int status)
+{
+	struct actor__waiter *waiter;
+	bool waits;
+
+	pthread_mutex_lock(&waiters->lock);
+	waiter = find(waiters, number);
+	waits = waiter && waiter->status == 1;
+	if (waits) {
+		waiter->status = status;
+		pthread_cond_signal(&waiter->done);
+	}
+	pthread_mutex_unlock(&waiters->lock);
+	return waits;
+}
+
 void actor__waiters_cancel(struct actor__waiters *waiters)
 {
 	pthread_mutex_lock(&waiters->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Stop and close need no memory: trees over three loops end although nothing can be allocated and
- * all rings are full. */
+ * all rings are full, and whichever allocation fails, a stop that was accepted ends its tree. */
 #include "tests/lab.h"
 
 #include <unistd.h>
@@ -281,6 +281,71 @@ static void trees_stop_and_close_behind_full_rings_without_memory(void **state)
 	assert_int_equal(lab_heap_blocks, before);
 }
 
+/* ---- whichever allocation fails ---- */
+
+static int ask_root(struct actor_system *system, actor_ref root)
+{
+	size_t bytes = 0;
+	int rc = actor_system_ask(system, root, &plain_type, NULL, 0, 1, NULL, &bytes);
+
+	return rc == -ETIMEDOUT ? 0 : rc; /* nodes do not answer from outside */
+}
+
+/* A tree is made, stopped as a whole or in part, and the system closed. 0 or the first error. */
+static int scenario(bool stops)
+{
+	struct actor_system *system;
+	actor_ref root;
+	int rc = open_three(&system);
+
+	if (rc)
+		return rc;
+	root = node_spawn(system, 3, 1);
+	rc = root ? ask_root(system, root) : -ENOMEM;
+	if (root && stops) {
+		int stop_rc = actor_system_stop(system, root);
+
+		check(stop_rc);
+		/* Accepted is accepted: the tree ends, memory or not. */
+		if (stop_rc)
+			rc = stop_rc;
+		else if (!all_gone(system, 0))
+			atomic_fetch_add(&wrong, 1);
+	}
+	if (actor_system_close_wait(system))
+		atomic_fetch_add(&wrong, 1);
+	return rc;
+}
+
+static void whichever_allocation_fails_stop_and_close_end(void **state)
+{
+	for (int how = 0; how < 4; how++) {
+		int64_t before, most;
+		int failed = 0;
+
+		assert_int_equal(scenario(how % 2), 0);
+		before = lab_heap_blocks;
+		lab_heap_fail(0, LAB_FAIL_ONCE, 0);
+		assert_int_equal(scenario(how % 2), 0);
+		most = lab_heap_asked;
+		for (int64_t n = 1; n <= most; n++) {
+			int rc;
+
+			lab_heap_fail(n, how < 2 ? LAB_FAIL_ONCE : LAB_FAIL_FROM_THEN_ON, 0);
+			rc = scenario(how % 2);
+			lab_heap_fail(0, LAB_FAIL_ONCE, 0);
+			check(rc);
+			failed += rc == -ENOMEM;
+			if (wrong || lab_heap_blocks != before || tokens_alive || started != stopped)
+				fail_msg("allocation %lld, way %d: rc %d, %lld blocks, %lld tokens, "
+					 "%u started, %u stopped, %u wrong",
+					(long long)n, how, rc, (long long)(lab_heap_blocks - before),
+					(long long)tokens_alive, started, stopped, wrong);
+		}
+		assert_true(failed >= 10);
+	}
+}
+
 static int setup(void **state)
 {
 	alarm(200); /* what hangs is killed */
@@ -301,6 +366,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(trees_stop_and_close_behind_full_rings_without_memory),
+		TEST(whichever_allocation_fails_stop_and_close_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
