@@ -317,7 +317,8 @@ typedef void (*actor_close_cb)(struct actor_system *system, void *data);
  * loop, or without one on a loop of the system; the system's memory is gone when it returns.
  * Threads of the program that use the system must have ended, or know, before `cb` returns; until
  * then their calls are safe.
- * Any thread. -EALREADY: is closing already. -ECHILD: after fork. */
+ * Any thread. -EALREADY: is closing already. -ECHILD: after fork. Needs no memory, unless the
+ * program itself closed the runtime's handles: then -ENOMEM, and nothing has begun. */
 ACTOR_EXPORT int actor_system_close(struct actor_system *system, actor_close_cb cb, void *data);
 
 /* Closes a system that has no caller's loop and waits until its threads have ended.

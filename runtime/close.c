@@ -113,7 +113,10 @@ static void step(struct actor_system *system)
 		actor__waiters_cancel(&system->waiters);
 		phase_set(system, phase = ACTOR__ENDING, ACTOR__END);
 	}
-	if (phase == ACTOR__ENDING && others_exited(system))
+	/* Without handles nothing would tell that they are closed: whoever closed them has to come
+	 * by again, and there has to be memory for new ones. */
+	if (phase == ACTOR__ENDING && others_exited(system) &&
+		actor__handles_revive(system->loops[0]) == 0)
 		end_self(system);
 	else
 		look_later(system);
@@ -235,9 +238,11 @@ static int close_begin(
 	int rc = 0;
 
 	pthread_mutex_lock(&system->lock);
-	if (atomic_load(&system->phase) != ACTOR__OPEN) {
+	if (atomic_load(&system->phase) != ACTOR__OPEN)
 		rc = -EALREADY;
-	} else {
+	else if (here)
+		rc = actor__handles_revive(first); /* what closing waits by */
+	if (!rc) {
 		system->close_cb = cb;
 		system->close_data = data;
 		system->waited_for = waited_for;

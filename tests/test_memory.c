@@ -257,6 +257,24 @@ static void the_first_system_of_a_process_survives_a_failure_as_well(void **stat
 	assert_true(failed >= 10);
 }
 
+static void close_any(uv_handle_t *handle, void *data)
+{
+	uv_close(handle, NULL);
+}
+
+static void closing_without_memory_for_new_handles_is_refused(void **state)
+{
+	struct lab lab;
+
+	lab_open(&lab, NULL);
+	assert_int_equal(actor_system_spawn(lab.system, &leaf_class, NULL, NULL), 0);
+	lab_run(&lab);
+	uv_walk(&lab.loop, close_any, NULL);
+	lab_heap_fail(1, LAB_FAIL_ONCE, 0);
+	assert_int_equal(actor_system_close(lab.system, NULL, NULL), -ENOMEM);
+	lab_close(&lab); /* nothing had begun */
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -268,6 +286,7 @@ int main(void)
 		/* forks, so before any thread */
 		TEST(the_first_system_of_a_process_survives_a_failure_as_well),
 		TEST(any_allocation_may_fail_once_without_a_leak),
+		TEST(closing_without_memory_for_new_handles_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
