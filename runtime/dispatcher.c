@@ -10,6 +10,17 @@
 
 #include <errno.h>
 
+/* Where units run that a custom dispatcher tried to run at the wrong time. */
+static int deferred_open(struct actor__loop *loop, struct actor_dispatcher **out)
+{
+	struct actor_dispatcher_spec spec;
+	int number;
+
+	actor_dispatcher_hybrid(&spec, ACTOR_HYBRID_BUDGET, "deferred");
+	number = actor__dispatcher_register(spec.id, ACTOR_HYBRID, spec.budget);
+	return number < 0 ? number : actor__dispatcher_open(loop, &spec, (uint32_t)number, out);
+}
+
 int actor__dispatcher_open(struct actor__loop *loop, const struct actor_dispatcher_spec *spec,
 	uint32_t number, struct actor_dispatcher **out)
 {
@@ -26,6 +37,8 @@ int actor__dispatcher_open(struct actor__loop *loop, const struct actor_dispatch
 	if (loop->closed)
 		return ACTOR_ECLOSED;
 	rc = spec->kind == ACTOR_IMMEDIATE ? actor__pass_join(loop) : 0;
+	if (spec->kind == ACTOR_CUSTOM)
+		rc = deferred_open(loop, &d); /* beforehand: later there may be no memory for it */
 	if (rc)
 		return rc;
 	d = actor__heap_zero(sizeof(*d));
@@ -98,13 +111,9 @@ static actor_ref unit_actor(const struct actor_unit *unit)
 /* Runs a unit later that its own dispatcher tried to run at the wrong time. */
 static void unit_defer(struct actor__loop *loop, struct actor_unit *unit)
 {
-	struct actor_dispatcher *d = NULL;
-	struct actor_dispatcher_spec spec;
-	int number;
+	struct actor_dispatcher *d;
 
-	actor_dispatcher_hybrid(&spec, ACTOR_HYBRID_BUDGET, "deferred");
-	number = actor__dispatcher_register(spec.id, ACTOR_HYBRID, spec.budget);
-	if (number > 0 && actor__dispatcher_open(loop, &spec, (uint32_t)number, &d) == 0)
+	if (deferred_open(loop, &d) == 0) /* it is there since the unit's own dispatcher is */
 		actor__dispatcher_push(d, unit);
 }
 

@@ -326,6 +326,31 @@ static void a_unit_run_inside_execute_is_reported_once_and_runs_later(void **sta
 	lab_close(&lab);
 }
 
+static void a_unit_run_inside_execute_runs_later_without_memory(void **state)
+{
+	struct actor_dispatcher_spec spec;
+	struct holder holder;
+	actor_ref ref;
+	struct lab lab;
+
+	reset();
+	lab_heap_begin();
+	holder_spec(&holder, &spec);
+	lab_open(&lab, &spec);
+	ref = spawn_on(&lab, NULL);
+	tell(&lab, ref);
+	lab_run(&lab);
+	lab_heap_fail(1, LAB_FAIL_FROM_THEN_ON, 0);
+	holder.wrong_now = true;
+	tell(&lab, ref);
+	lab_run(&lab);
+	assert_string_equal(trail, "..");
+	assert_int_equal(errors, 1);
+	holder.wrong_now = false;
+	lab_close(&lab);
+	lab_heap_end();
+}
+
 static void a_unit_run_twice_is_reported_and_has_one_turn(void **state)
 {
 	struct actor_dispatcher_spec spec;
@@ -500,6 +525,7 @@ int main(void)
 		cmocka_unit_test(a_third_wrapper_finds_no_room),
 		cmocka_unit_test(a_dispatcher_may_run_units_from_its_own_timer),
 		cmocka_unit_test(a_unit_run_inside_execute_is_reported_once_and_runs_later),
+		cmocka_unit_test(a_unit_run_inside_execute_runs_later_without_memory),
 		cmocka_unit_test(a_unit_run_twice_is_reported_and_has_one_turn),
 		cmocka_unit_test(a_unit_run_inside_a_turn_is_reported_and_runs_after_it),
 		cmocka_unit_test(a_failing_unit_goes_to_on_error_or_to_the_log_once),
