@@ -511,6 +511,52 @@ ACTOR_EXPORT int actor_system_ask(struct actor_system *system, actor_ref to,
 	struct actor_type *type, const void *payload, size_t bytes, int64_t timeout_ms, void *reply,
 	size_t *reply_bytes);
 
+/* ---- time ---- */
+
+/* Timers of an actor, by a key of its choice. When one is due its message is told to the actor
+ * itself, without a sender: it takes its place in the mailbox, within the mailbox's bounds, and is
+ * handled like any other. Starting a key that is in use cancels the old timer; a message of it that
+ * is still queued is destroyed and neither handled nor a dead letter, and so it is after
+ * actor_timer_cancel(), when the actor stops and when it is restarted: all of these end its timers.
+ *
+ * No timer is due early; how much later than asked depends on how busy the loop is. A delay of 0 is
+ * due in the loop's next pass. A timer does not keep the caller's loop alive: a program that waits
+ * for one keeps a handle of its own. Timers are cheap (160 bytes and two table places each, no
+ * system call and no memory per tick).
+ *
+ * Payloads as in actor_tell(), owned by the timer if the result is 0. One that comes more than once
+ * is copied for each message by the type's `copy`; without it plain bytes are copied, and a type
+ * that has `destroy` but no `copy` is refused.
+ * Errors: -EINVAL (a negative delay, an interval below 1), ACTOR_ETYPE, ACTOR_ELIMIT, -ENOMEM (then
+ * an old timer of this key goes on), ACTOR_ECLOSED in on_stop. */
+
+/* Tells the message once, after delay_ms. */
+ACTOR_EXPORT int actor_timer_single(struct actor_ctx *ctx, uint64_t key, int64_t delay_ms,
+	struct actor_type *type, const void *payload, size_t bytes);
+
+/* Tells it after first_ms and then every interval_ms, at equal distances from the first time: a
+ * late message does not move the next ones. While one of them is not handled yet no other is told:
+ * such times are only counted, as are those that pass while the loop is busy for longer than an
+ * interval; see actor_timer_missed(). */
+ACTOR_EXPORT int actor_timer_fixed_rate(struct actor_ctx *ctx, uint64_t key, int64_t first_ms,
+	int64_t interval_ms, struct actor_type *type, const void *payload, size_t bytes);
+
+/* Tells it after first_ms, and again delay_ms after each time it was handled. */
+ACTOR_EXPORT int actor_timer_fixed_delay(struct actor_ctx *ctx, uint64_t key, int64_t first_ms,
+	int64_t delay_ms, struct actor_type *type, const void *payload, size_t bytes);
+
+/* Ends a timer. 1: it was active, no message of it will be handled from now on; 0: there is none, a
+ * single one that was handled included. */
+ACTOR_EXPORT int actor_timer_cancel(struct actor_ctx *ctx, uint64_t key);
+
+/* 1 while messages of this key are to come or not handled yet. */
+ACTOR_EXPORT int actor_timer_active(const struct actor_ctx *ctx, uint64_t key);
+
+/* In the handler of a timer's message: the times since the one before for which no message was
+ * told, because that one was not handled yet, the loop was busy, the mailbox was full or there was
+ * no memory. 0 in any other handler. */
+ACTOR_EXPORT uint64_t actor_timer_missed(const struct actor_ctx *ctx);
+
 #ifdef __cplusplus
 }
 #endif

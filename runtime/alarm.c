@@ -7,8 +7,15 @@ static void timer_follow(struct actor__loop *loop)
 {
 	uint64_t at_ms = loop->deadlines.first->at_ms;
 
+	if (loop->closed)
+		return;
+	if (ACTOR__UNLIKELY(loop->manual_ms)) {
+		if (at_ms <= loop->manual_ms)
+			actor__handles_signal(loop); /* due in the next pass */
+		return;
+	}
 	/* 0 - 1: the timer is not armed */
-	if (!loop->manual_ms && !loop->closed && at_ms - 1 < loop->handles->timer_at_ms - 1)
+	if (at_ms - 1 < loop->handles->timer_at_ms - 1)
 		actor__handles_timer(loop, at_ms);
 }
 

@@ -2,7 +2,8 @@
 /* One message after the other, each with what belongs before and behind it. */
 #include "careful.h"
 
-#include "extra.h"
+#include "parts.h"
+#include "stash.h"
 
 /* What was unstashed comes before the mailbox. */
 static struct actor__envelope *next(struct actor__cell *cell)

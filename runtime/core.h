@@ -204,6 +204,7 @@ struct actor_ctx {
 	struct actor_message message;
 	int failure;        /* set by actor_fail() */
 	int32_t aftermath; /* enum actor__aftermath: what the handler left behind */
+	uint64_t missed; /* by the timer whose message this is */
 	char text[256]; /* of the failure */
 };
 
@@ -293,6 +294,8 @@ struct actor__loop {
 	const uint64_t *segments; /* of the actor table */
 	struct actor__asks asks;
 	struct actor__deadlines deadlines;
+	struct actor__index timers; /* of actors, by number */
+	uint32_t timer_number;      /* the last one */
 	uint64_t manual_ms; /* its time, if the program sets it by hand; else 0 */
 	struct actor__observer observer;
 	struct actor__channel *out[ACTOR_ABI_LOOPS]; /* by loop id, made on first use */

@@ -3,29 +3,9 @@
 #include "deliver.h"
 
 #include "observe.h"
-#include "registry.h"
+#include "timers.h"
 
 #include <errno.h>
-#include <stdlib.h>
-
-void actor__envelope_release(struct actor__envelope *e)
-{
-	struct actor_type *type = e->type ? actor__type(e->type) : NULL;
-
-	if (e->flags & ACTOR__COPY)
-		free(e->heap.block);
-	else if (type && type->destroy)
-		type->destroy(e->flags & ACTOR__HEAP ? e->heap.block : e->inlined,
-			e->flags & ACTOR__HEAP ? e->heap.bytes : e->bytes);
-}
-
-void actor__envelope_open(struct actor__envelope *e, struct actor_message *message)
-{
-	message->type = actor__type(e->type);
-	message->payload = e->flags & ACTOR__HEAP ? e->heap.block : e->inlined;
-	message->bytes = e->flags & ACTOR__HEAP ? e->heap.bytes : e->bytes;
-	message->sender = e->sender;
-}
 
 void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *e)
 {
@@ -33,6 +13,10 @@ void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *e)
 
 	if (e->flags & ACTOR__POISON || !e->type)
 		return; /* stopping what is gone; an ask's own time-out */
+	if (actor__envelope_timed(e)) {
+		actor__envelope_release(e); /* the timer ends with its actor */
+		return;
+	}
 	actor__counter_add(&loop->dead_letters, 1);
 	ACTOR__FIRE(dead_letter, e->to, e->sender, e->type, 0);
 	actor__observe_life(loop, ACTOR_ABI_LIFE_DEAD_LETTER, 0, e->to, e->sender, e->type);

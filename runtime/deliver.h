@@ -4,13 +4,8 @@
 #define ACTOR_DELIVER_H
 
 #include "dispatcher.h"
+#include "envelope.h"
 #include "slots.h"
-
-/* Destroys what an envelope's payload owns. Any thread that owns the envelope. */
-void actor__envelope_release(struct actor__envelope *envelope);
-
-/* The message as a handler sees it. */
-void actor__envelope_open(struct actor__envelope *envelope, struct actor_message *message);
 
 /* Counts and publishes a message that found no actor, then releases it. */
 void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *envelope);

@@ -3,11 +3,12 @@
 #include "life.h"
 
 #include "bond.h"
-#include "extra.h"
 #include "log.h"
 #include "observe.h"
+#include "parts.h"
 #include "path.h"
 #include "registry.h"
+#include "stash.h"
 #include "supervision.h"
 
 

@@ -311,6 +311,7 @@ void actor__loop_channels_free(struct actor__loop *loop)
 void actor__loop_free(struct actor__loop *loop)
 {
 	actor__index_fini(&loop->asks.by_number);
+	actor__index_fini(&loop->timers);
 	actor__pool_fini(&loop->pool);
 	actor__handles_free(loop);
 	actor__observe_fini(loop);

@@ -18,6 +18,9 @@ enum actor__envelope_flag {
 	ACTOR__DESTROY = 128, /* its type has a destroy */
 };
 
+/* Both at once, which nothing else has: a timer's message, whose `ask` is the number of its start. */
+#define ACTOR__TIMER (ACTOR__REPLY | ACTOR__WAITER)
+
 struct actor__block_payload {
 	void *block;
 	size_t bytes;
@@ -45,6 +48,11 @@ struct actor__envelope {
 };
 
 _Static_assert(sizeof(struct actor__envelope) == 64, "an envelope fills one cache line");
+
+static inline int actor__envelope_timed(const struct actor__envelope *envelope)
+{
+	return (envelope->flags & ACTOR__TIMER) == ACTOR__TIMER;
+}
 
 /* A chunk's size is its alignment, so that a place behind its last one is a multiple of it. */
 #define ACTOR__CHUNK_SLOTS (ACTOR__CHUNK_BYTES / 64 - 1)

@@ -3,12 +3,12 @@
 #include "spawn.h"
 
 #include "bond.h"
-#include "extra.h"
 #include "fork.h"
 #include "life.h"
 #include "log.h"
 #include "notice.h"
 #include "options.h"
+#include "parts.h"
 #include "registry.h"
 #include "schedule.h"
 

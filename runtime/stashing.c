@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Stash and unstash, as a handler asks for them. */
-#include "extra.h"
 #include "misuse.h"
+#include "parts.h"
+#include "stash.h"
 
 #include <errno.h>
 

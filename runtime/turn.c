@@ -2,6 +2,8 @@
 /* The rarer parts of a turn: answers, owned payloads, failures. */
 #include "turn.h"
 
+#include "timers.h"
+
 /* The answer to an ask of this actor; a late one is ignored. */
 static int reply_handle(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e)
 {
@@ -44,8 +46,14 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 	const struct actor__turn *turn, uint32_t depth)
 {
 	struct actor__loop *loop = ctx->loop;
+	uint32_t timer = actor__envelope_timed(e) ? e->ask : 0;
 	int rc;
 
+	if (timer && !actor__timers_accept(cell, e, &ctx->missed)) {
+		actor__envelope_release(e);
+		actor__turn_done(loop, cell, e);
+		return false;
+	}
 	if (e->flags & ACTOR__POISON) {
 		cell->signals |= ACTOR__SIGNAL_TERMINATE;
 		actor__turn_done(loop, cell, e);
@@ -54,6 +62,10 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 	actor__envelope_open(e, &ctx->message);
 	rc = e->flags & ACTOR__REPLY ? reply_handle(ctx, cell, e)
 				     : cell->receive(ctx, &ctx->message);
+	if (timer) {
+		ctx->missed = 0;
+		actor__timers_handled(cell, timer);
+	}
 	if (ctx->aftermath || rc < 0)
 		rc = actor__turn_aftermath(ctx, cell, rc);
 	if (ctx->aftermath & ACTOR__STASHED) {

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Each feature's part is asked and emptied here. */
+#include "parts.h"
+
+#include "stash.h"
+#include "timers.h"
+
+void actor__extra_careful(struct actor__cell *cell)
+{
+	const struct actor__extra *extra = cell->extra;
+	uint8_t before = cell->state;
+
+	if (extra && actor__stash_replays(extra->stash))
+		cell->state |= ACTOR__CAREFUL;
+	else
+		cell->state &= (uint8_t)~ACTOR__CAREFUL;
+	if (cell->state != before && cell->unit.state == ACTOR__UNIT_RUNNING)
+		cell->signals |= ACTOR__SIGNAL_LOOK;
+}
+
+void actor__extra_clear(struct actor__cell *cell)
+{
+	cell->receive = cell->cls->on_message;
+	if (!cell->extra)
+		return;
+	actor__behaviours_clear(&cell->extra->behaviours);
+	actor__timers_clear(cell);
+	actor__stash_clear(cell->extra->stash, cell->loop);
+}
+
+void actor__extra_free(struct actor__cell *cell)
+{
+	if (!cell->extra)
+		return;
+	actor__behaviours_clear(&cell->extra->behaviours);
+	actor__heap_free(cell->extra->stash);
+	actor__heap_free(cell->extra);
+	cell->extra = NULL;
+}
