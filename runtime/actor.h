@@ -557,6 +557,12 @@ ACTOR_EXPORT int actor_timer_active(const struct actor_ctx *ctx, uint64_t key);
  * no memory. 0 in any other handler. */
 ACTOR_EXPORT uint64_t actor_timer_missed(const struct actor_ctx *ctx);
 
+/* Tells `to` a message without a sender, once, delay_ms after this call; it cannot be taken back.
+ * If `to` is gone by then, or the system closes before, it is a dead letter. Payloads and errors as
+ * actor_system_tell(), and -EINVAL for a negative delay. Any thread. */
+ACTOR_EXPORT int actor_system_schedule(struct actor_system *system, actor_ref to, int64_t delay_ms,
+	struct actor_type *type, const void *payload, size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,7 +6,11 @@ static struct actor__link closed; /* only its address means something */
 
 struct actor__letter *actor__letter_new(void)
 {
-	return actor__heap_alloc(sizeof(struct actor__letter));
+	struct actor__letter *letter = actor__heap_alloc(sizeof(*letter));
+
+	if (letter)
+		letter->deadline.at_ms = 0;
+	return letter;
 }
 
 void actor__letter_free(struct actor__letter *letter)

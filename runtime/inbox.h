@@ -7,6 +7,7 @@
 #ifndef ACTOR_INBOX_H
 #define ACTOR_INBOX_H
 
+#include "deadlines.h"
 #include "mailbox.h"
 
 #include <stdatomic.h>
@@ -19,8 +20,11 @@ struct actor__link {
 /* Mail of foreign threads. */
 struct actor__letter {
 	struct actor__link link;
+	struct actor__deadline deadline; /* at_ms 0: for now, else for that time, see later.h */
 	_Alignas(64) struct actor__envelope envelope;
 };
+
+_Static_assert(sizeof(struct actor__letter) == 128, "a letter fills two cache lines");
 
 /* What loops tell each other about actors and closing, see notice.h. Whoever sends one had the
  * memory before. */

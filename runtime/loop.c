@@ -11,6 +11,7 @@
 #include "channel.h"
 #include "deliver.h"
 #include "dispatcher.h"
+#include "later.h"
 #include "life.h"
 #include "log.h"
 #include "observe.h"
@@ -264,6 +265,7 @@ void actor__loop_end(struct actor__loop *loop)
 
 	loop->closed = true;
 	actor__receive_close(loop);
+	actor__later_end(loop);
 	actor__dispatchers_close(loop);
 	actor__observe_leave(loop);
 	actor__handles_rest(loop);

@@ -4,6 +4,7 @@
 
 #include "channel.h"
 #include "deliver.h"
+#include "later.h"
 #include "life.h"
 #include "notice.h"
 #include "spawn.h"
@@ -115,9 +116,13 @@ static struct actor__link *letters_take_in(
 		struct actor__letter *letter = (struct actor__letter *)link;
 
 		link = link->next;
+		++*count;
+		if (letter->deadline.at_ms) {
+			actor__later_arrive(loop, letter);
+			continue;
+		}
 		if (!actor__deliver(loop, &letter->envelope) || !letter_held(loop, letter))
 			actor__letter_free(letter);
-		++*count;
 	}
 	return link;
 }
