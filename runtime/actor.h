@@ -557,6 +557,18 @@ ACTOR_EXPORT int actor_timer_active(const struct actor_ctx *ctx, uint64_t key);
  * no memory. 0 in any other handler. */
 ACTOR_EXPORT uint64_t actor_timer_missed(const struct actor_ctx *ctx);
 
+/* Tells the running actor when it has handled nothing for so long: a message of the type
+ * actor_timeout, without payload and sender, ahead of what is queued. The time begins with this
+ * call and anew with each message that is handled without a failure, the time-out's own message
+ * included, so it repeats; a handler that takes longer than `ms` is not followed by it. A failing
+ * handler does not begin it anew. It is not told while the actor is suspended or starting. It stays
+ * set over a restart, until the actor stops. ms 0: none any more. No bound or throttle holds the
+ * message back, and while it is set each message costs the actor a look at the clock.
+ * Errors: -EINVAL (below 0; no handler runs), ACTOR_ECLOSED in on_stop, ACTOR_ETHREAD, ACTOR_ELIMIT,
+ * -ENOMEM. Probe: enqueue, when it is due. */
+ACTOR_EXPORT int actor_receive_timeout(struct actor_ctx *ctx, int64_t ms);
+ACTOR_EXPORT extern struct actor_type actor_timeout;
+
 /* Tells `to` a message without a sender, once, delay_ms after this call; it cannot be taken back.
  * If `to` is gone by then, or the system closes before, it is a dead letter. Payloads and errors as
  * actor_system_tell(), and -EINVAL for a negative delay. Any thread. */

@@ -4,6 +4,7 @@
 
 #include "parts.h"
 #include "stash.h"
+#include "timeout.h"
 
 /* What was unstashed comes before the mailbox. */
 static struct actor__envelope *next(struct actor__cell *cell)
@@ -17,6 +18,15 @@ static struct actor__envelope *next(struct actor__cell *cell)
 	return e;
 }
 
+/* Something was handled; did it go well? */
+static void went(struct actor__cell *cell)
+{
+	struct actor__timeout *timeout = cell->extra ? cell->extra->timeout : NULL;
+
+	if (actor__timeout_on(timeout) && !(cell->signals & ACTOR__SIGNAL_FAILURE))
+		actor__timeout_reset(timeout);
+}
+
 enum actor_abi_outcome actor__careful_run(
 	struct actor__cell *cell, const struct actor__turn *turn, uint32_t *left)
 {
@@ -27,16 +37,22 @@ enum actor_abi_outcome actor__careful_run(
 
 	loop->ctx.cell = cell;
 	while (!cell->signals) {
-		uint32_t depth = cell->mailbox.count;
+		bool due = cell->extra && actor__timeout_due(cell->extra->timeout);
+		uint32_t depth = cell->mailbox.count + due;
 
 		if (!depth || handled == most) {
 			outcome = depth ? ACTOR_ABI_BUDGET : ACTOR_ABI_EMPTY;
 			break;
 		}
-		loop->ctx.envelope = next(cell);
-		if (actor__turn_special(&loop->ctx, cell, loop->ctx.envelope, turn, depth))
+		loop->ctx.envelope =
+			due ? actor__timeout_take(cell->extra->timeout) : next(cell);
+		if (actor__turn_special(&loop->ctx, cell, loop->ctx.envelope, turn, depth)) {
 			handled++;
+			went(cell);
+		}
 	}
+	if (outcome == ACTOR_ABI_BUDGET && !cell->mailbox.count)
+		cell->signals |= ACTOR__SIGNAL_LOOK; /* a time-out is due: the next turn */
 	actor__extra_careful(cell);
 	*left = most - handled;
 	__atomic_store_n(&loop->abi->delivered, loop->abi->delivered + handled, __ATOMIC_RELAXED);

@@ -10,12 +10,14 @@
 #include "core.h"
 
 struct actor__stash;
+struct actor__timeout;
 
 struct actor__extra {
 	struct actor__behaviours behaviours;
 	struct actor__stash *stash;
 	uint32_t stash_capacity; /* 0: the usual one */
 	struct actor__index timers; /* by key */
+	struct actor__timeout *timeout;
 };
 
 /* The cell's extra part; NULL: no memory. */

@@ -3,6 +3,7 @@
 #include "parts.h"
 
 #include "stash.h"
+#include "timeout.h"
 #include "timers.h"
 
 void actor__extra_careful(struct actor__cell *cell)
@@ -10,7 +11,7 @@ void actor__extra_careful(struct actor__cell *cell)
 	const struct actor__extra *extra = cell->extra;
 	uint8_t before = cell->state;
 
-	if (extra && actor__stash_replays(extra->stash))
+	if (extra && (actor__stash_replays(extra->stash) || actor__timeout_on(extra->timeout)))
 		cell->state |= ACTOR__CAREFUL;
 	else
 		cell->state &= (uint8_t)~ACTOR__CAREFUL;
@@ -34,6 +35,7 @@ void actor__extra_free(struct actor__cell *cell)
 		return;
 	actor__behaviours_clear(&cell->extra->behaviours);
 	actor__heap_free(cell->extra->stash);
+	actor__timeout_free(cell->extra->timeout);
 	actor__heap_free(cell->extra);
 	cell->extra = NULL;
 }
