@@ -527,8 +527,9 @@ ACTOR_EXPORT int actor_system_ask(struct actor_system *system, actor_ref to,
  * Payloads as in actor_tell(), owned by the timer if the result is 0. One that comes more than once
  * is copied for each message by the type's `copy`; without it plain bytes are copied, and a type
  * that has `destroy` but no `copy` is refused.
- * Errors: -EINVAL (a negative delay, an interval below 1), ACTOR_ETYPE, ACTOR_ELIMIT, -ENOMEM (then
- * an old timer of this key goes on), ACTOR_ECLOSED in on_stop. */
+ * Errors: -EINVAL (a negative delay, an interval below 1), ACTOR_ETYPE, ACTOR_ELIMIT, -ENOMEM (after
+ * all of these an old timer of this key goes on), ACTOR_ECLOSED in on_stop; and of all functions
+ * below -EINVAL when no handler runs, ACTOR_ETHREAD. */
 
 /* Tells the message once, after delay_ms. */
 ACTOR_EXPORT int actor_timer_single(struct actor_ctx *ctx, uint64_t key, int64_t delay_ms,

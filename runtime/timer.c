@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Keyed timers: started and cancelled by a handler, told by the loop. */
 #include "deliver.h"
+#include "misuse.h"
 #include "tell.h"
 #include "timers.h"
 
@@ -89,6 +90,7 @@ static void on_due(struct actor__loop *loop, struct actor__deadline *deadline)
 
 /* What a handler asks for. */
 struct start {
+	const char *function;
 	uint64_t key;
 	enum actor__timer_kind kind;
 	int64_t first_ms;
@@ -96,11 +98,15 @@ struct start {
 };
 
 static int start_check(
-	const struct actor__cell *cell, const struct start *start, const struct actor_type *type)
+	const struct actor_ctx *ctx, const struct start *start, const struct actor_type *type)
 {
+	int rc = actor__misuse_turn(ctx, start->function);
+
+	if (rc)
+		return rc;
 	if (start->first_ms < 0 || (start->kind != ACTOR__TIMER_ONCE && start->interval_ms < 1))
 		return -EINVAL;
-	if (actor__cell_life(cell) >= ACTOR__TERMINATING)
+	if (actor__cell_life(ctx->cell) >= ACTOR__TERMINATING)
 		return ACTOR_ECLOSED;
 	/* More than one message, each of which is destroyed. */
 	if (start->kind != ACTOR__TIMER_ONCE && type && type->destroy && !type->copy)
@@ -111,16 +117,15 @@ static int start_check(
 static int start_timer(struct actor_ctx *ctx, const struct start *start, struct actor_type *type,
 	const void *payload, size_t bytes)
 {
-	struct actor__cell *cell = ctx->cell;
 	struct actor__timer *timer = NULL;
 	struct actor__envelope e;
-	int rc = start_check(cell, start, type);
+	int rc = start_check(ctx, start, type);
 
 	if (!rc)
-		rc = actor__envelope_fill(&e, cell->self, 0, type, payload, bytes);
+		rc = actor__envelope_fill(&e, ctx->cell->self, 0, type, payload, bytes);
 	if (rc)
 		return rc;
-	timer = actor__timers_take(cell, start->key);
+	timer = actor__timers_take(ctx->cell, start->key);
 	if (!timer) {
 		if (e.flags & ACTOR__COPY)
 			free(e.heap.block);
@@ -139,7 +144,7 @@ static int start_timer(struct actor_ctx *ctx, const struct start *start, struct 
 int actor_timer_single(struct actor_ctx *ctx, uint64_t key, int64_t delay_ms,
 	struct actor_type *type, const void *payload, size_t bytes)
 {
-	const struct start start = {key, ACTOR__TIMER_ONCE, delay_ms, 0};
+	const struct start start = {__func__, key, ACTOR__TIMER_ONCE, delay_ms, 0};
 
 	return start_timer(ctx, &start, type, payload, bytes);
 }
@@ -147,7 +152,7 @@ int actor_timer_single(struct actor_ctx *ctx, uint64_t key, int64_t delay_ms,
 int actor_timer_fixed_rate(struct actor_ctx *ctx, uint64_t key, int64_t first_ms,
 	int64_t interval_ms, struct actor_type *type, const void *payload, size_t bytes)
 {
-	const struct start start = {key, ACTOR__TIMER_RATE, first_ms, interval_ms};
+	const struct start start = {__func__, key, ACTOR__TIMER_RATE, first_ms, interval_ms};
 
 	return start_timer(ctx, &start, type, payload, bytes);
 }
@@ -155,24 +160,27 @@ int actor_timer_fixed_rate(struct actor_ctx *ctx, uint64_t key, int64_t first_ms
 int actor_timer_fixed_delay(struct actor_ctx *ctx, uint64_t key, int64_t first_ms,
 	int64_t delay_ms, struct actor_type *type, const void *payload, size_t bytes)
 {
-	const struct start start = {key, ACTOR__TIMER_DELAY, first_ms, delay_ms};
+	const struct start start = {__func__, key, ACTOR__TIMER_DELAY, first_ms, delay_ms};
 
 	return start_timer(ctx, &start, type, payload, bytes);
 }
 
 int actor_timer_cancel(struct actor_ctx *ctx, uint64_t key)
 {
-	struct actor__timer *timer = actor__timers_find(ctx->cell, key);
+	int rc = actor__misuse_turn(ctx, __func__);
+	struct actor__timer *timer = rc ? NULL : actor__timers_find(ctx->cell, key);
 
 	if (!timer)
-		return 0;
+		return rc;
 	actor__timers_remove(timer);
 	return 1;
 }
 
 int actor_timer_active(const struct actor_ctx *ctx, uint64_t key)
 {
-	return actor__timers_find(ctx->cell, key) != NULL;
+	int rc = actor__misuse_turn(ctx, __func__);
+
+	return rc ? rc : actor__timers_find(ctx->cell, key) != NULL;
 }
 
 uint64_t actor_timer_missed(const struct actor_ctx *ctx)

@@ -360,6 +360,8 @@ static void a_payload_is_destroyed_once_whatever_happens_to_its_timer(void **sta
 
 /* ---- what is refused ---- */
 
+static struct actor_ctx *kept; /* beyond its handler, as no program may */
+
 static int refused_message(struct actor_ctx *ctx, const struct actor_message *m)
 {
 	int *wrong = *(int **)actor_state(ctx);
@@ -379,6 +381,7 @@ static int refused_message(struct actor_ctx *ctx, const struct actor_message *m)
 	*wrong += actor_timer_active(ctx, 1) != 0;
 	*wrong += actor_timer_single(ctx, 1, INT64_MAX, &tick_type, NULL, 0) != 0;
 	*wrong += actor_timer_fixed_delay(ctx, 2, 0, INT64_MAX, &tick_type, NULL, 0) != 0;
+	kept = ctx;
 	actor_stop_self(ctx);
 	return 0;
 }
@@ -408,6 +411,11 @@ static void what_cannot_be_meant_is_refused(void **state)
 	assert_int_equal(actor_system_tell(lab.system, ref, &tick_type, NULL, 0), 0);
 	lab_run(&lab);
 	assert_int_equal(wrong, -1000);
+	assert_int_equal(actor_timer_single(NULL, 1, 1, &tick_type, NULL, 0), -EINVAL);
+	assert_int_equal(actor_timer_fixed_rate(kept, 1, 1, 1, &tick_type, NULL, 0), -EINVAL);
+	assert_non_null(strstr(lab.last_log, "actor_timer_fixed_rate"));
+	assert_int_equal(actor_timer_cancel(kept, 1), -EINVAL);
+	assert_int_equal(actor_timer_active(kept, 1), -EINVAL);
 }
 
 /* ---- ends ---- */
