@@ -65,7 +65,8 @@ struct actor_dispatcher;
 	X(-5008, ACTOR_EDISPATCHER, "the dispatcher's id is taken by another specification")       \
 	X(-5009, ACTOR_EUNIT, "a unit must run once per execute, and not inside execute")          \
 	X(-5010, ACTOR_EOPTIONS, "the options structure is too small, or a field is out of range")       \
-	X(-5011, ACTOR_ESTASH, "the actor has stashed as many messages as it may")
+	X(-5011, ACTOR_ESTASH, "the actor has stashed as many messages as it may")                   \
+	X(-5012, ACTOR_ECONFIG, "the configuration file was refused; the log says why and where")
 
 enum actor_error {
 #define ACTOR_ERROR_VALUE(code, name, text) name = code,
@@ -293,13 +294,38 @@ struct actor_system_options {
 	int64_t manual_ms;
 	const struct actor_log_sink *log_sink; /* a sink from the beginning; default: none */
 	enum actor_log_level log_level;        /* the lowest that is logged; default ACTOR_LOG_INFO */
+	/* A configuration file, see below; default: the one that the environment names. "": none. */
+	const char *config;
 };
+
+/* Configuration files are in the syntax of libconfig:
+ *
+ *   override   = false;                   true: what stands here wins over the program
+ *   actor      = { throughput = 16; };    messages per turn, as actor_system_options
+ *   dispatcher = { default = "hybrid";    or microtask, immediate, throughput
+ *                  hybrid_budget = 64;    of each hybrid dispatcher that the file chooses
+ *                  throughput = 16; };    of each throughput dispatcher that it chooses
+ *   system     = { drain_ms = 2000; };    0: closing does not wait
+ *   log        = { level = "info"; };     debug, info, warning, error, off
+ *   class      = { NAME = { throughput = 4; dispatcher = "immediate"; };
+ *                  OTHER = { dispatcher = { kind = "hybrid"; budget = 8; }; }; };
+ *
+ * Classes may also be a list, ( { name = "any name"; throughput = 4; } ), since a key cannot have
+ * any name. The environment variable ACTOR_CONFIG names a file for all systems of a process that
+ * have no option `config`; programs with raised privileges do not look at it. What the program
+ * sets wins over the file, unless that says override, and then a warning tells what it replaced;
+ * the file wins over the defaults. An actor's own setting, a spawn option or class.NAME, wins over
+ * the system's in any case. A file with an unknown key or a value that is not allowed is refused as
+ * a whole: actor_system_open() fails with ACTOR_ECONFIG and logs file, line and what is allowed. So
+ * it is with a libactor that was built without libconfig. @include is not allowed; the file has at
+ * most 65536 bytes. */
 
 /* Makes a system. With `loop` set it must be called on the thread that runs that loop, or before
  * it runs. The runtime's handles keep that loop alive only while units are ready or the system
  * closes: mail from other threads, a pending ask or a close from another thread do not, so a
  * program that waits for them keeps a handle of its own.
- * Errors: ACTOR_EOPTIONS, ACTOR_EBUDGET, ACTOR_ENAME, ACTOR_ELIMIT, -ENOMEM, -EAGAIN (threads). */
+ * Errors: ACTOR_EOPTIONS, ACTOR_EBUDGET, ACTOR_ENAME, ACTOR_ELIMIT, ACTOR_ECONFIG, -ENOMEM,
+ * -EAGAIN (threads). */
 ACTOR_EXPORT int actor_system_open(
 	struct actor_system **system, const struct actor_system_options *options);
 

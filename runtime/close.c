@@ -7,6 +7,7 @@
  * ENDING    the other loops close and their threads end; then the first one closes itself. */
 #include "close.h"
 
+#include "config.h"
 #include "dispatcher.h"
 #include "fork.h"
 #include "life.h"
@@ -15,6 +16,7 @@
 #include "notice.h"
 #include "receive.h"
 #include "spec.h"
+#include "tuning.h"
 
 #include <errno.h>
 
@@ -181,6 +183,7 @@ void actor__system_free(struct actor_system *system)
 			actor__loop_free(system->loops[i]);
 	actor__waiters_rest(&system->waiters);
 	actor__specs_free(system);
+	actor__config_free(system->config);
 	actor__names_fini(&system->names);
 	actor__waiters_fini(&system->waiters);
 	actor__logger_fini(&system->logger, !system->failed);
@@ -194,6 +197,7 @@ static void closed_tell(struct actor_system *system)
 {
 	for (uint32_t i = 0; i < system->loop_count; i++)
 		actor__loop_channels_free(system->loops[i]);
+	actor__tuning_close(system);
 	if (system->close_cb)
 		system->close_cb(system, system->close_data);
 }

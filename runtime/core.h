@@ -334,8 +334,11 @@ enum actor__phase {
 	ACTOR__ENDING,
 };
 
+struct actor__config;
+
 struct actor_system {
 	char name[ACTOR_NAME_BYTES + 1];
+	struct actor__config *config; /* NULL: no file */
 	uint32_t throughput;
 	uint32_t ring_slots;      /* of a channel's first ring */
 	uint32_t ring_slots_most; /* of its last one */

@@ -5,7 +5,11 @@ RUNTIME_SOURCES := $(sort $(wildcard runtime/*.c))
 RUNTIME_HEADERS := $(wildcard runtime/*.h)
 # Hot functions and loops at cache lines: the same speed whatever is linked before them.
 RUNTIME_CFLAGS  := -fvisibility=hidden -falign-functions=64 -falign-loops=32 -fno-tree-slp-vectorize
-RUNTIME_LIBS    := -luv -pthread
+# `make LIBCONFIG=` builds without configuration files.
+LIBCONFIG       := $(shell pkg-config --exists libconfig 2>/dev/null && echo libconfig)
+RUNTIME_LIBS    := $(if $(LIBCONFIG),$(shell pkg-config --libs libconfig)) -luv -pthread
+RUNTIME_CFLAGS  += $(if $(LIBCONFIG),,-DACTOR_NO_LIBCONFIG)
+RUNTIME_NAMES   := -Wl,--version-script=runtime/libactor.map
 RUNTIME_STATIC  := $(RUNTIME_SOURCES:%.c=$(B)/%.o)
 RUNTIME_SHARED  := $(RUNTIME_SOURCES:%.c=$(B)/%.pic.o)
 
@@ -25,9 +29,9 @@ $(B)/libactor.a: $(RUNTIME_STATIC)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-$(B)/libactor.so.0: $(RUNTIME_SHARED)
+$(B)/libactor.so.0: $(RUNTIME_SHARED) runtime/libactor.map
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libactor.so.0 -o $@ $^ $(RUNTIME_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libactor.so.0 $(RUNTIME_NAMES) -o $@ $(RUNTIME_SHARED) $(RUNTIME_LIBS)
 
 $(B)/libactor.so: $(B)/libactor.so.0
 	$(Q)ln -sf libactor.so.0 $@
@@ -55,6 +59,7 @@ Name: libactor
 Description: Actors on libuv, observable from outside without cost
 Version: $(VERSION)
 Requires: libuv
+Requires.private: $(LIBCONFIG)
 Libs: -L$${libdir} -lactor
 Libs.private: -pthread
 Cflags: -I$${includedir} -pthread

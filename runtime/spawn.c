@@ -11,6 +11,7 @@
 #include "parts.h"
 #include "registry.h"
 #include "schedule.h"
+#include "tuning.h"
 
 #include <errno.h>
 #include <string.h>
@@ -58,6 +59,8 @@ static int request_init(struct request *r, struct actor_system *system, struct a
 	rc = options_check(options);
 	if (rc)
 		return rc;
+	if (ACTOR__UNLIKELY(system->config != NULL))
+		actor__tuning_spawn(system, cls, options);
 	r->throughput =
 		options->throughput ? (uint32_t)options->throughput : system->throughput;
 	if (options->throughput > ACTOR__WARN_ABOVE && !atomic_exchange(&system->warned, 1))

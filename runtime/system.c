@@ -12,6 +12,7 @@
 #include "root.h"
 #include "slots.h"
 #include "spec.h"
+#include "tuning.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,9 +39,18 @@ static int options_check(struct actor_system_options *o, const struct actor_syst
 	return (unsigned int)o->loops >= ACTOR_ABI_LOOPS ? ACTOR_ELIMIT : 0;
 }
 
-static int system_init(struct actor_system *system, const struct actor_system_options *o)
+static int system_init(struct actor_system *system, struct actor_system_options *o)
 {
+	struct actor_dispatcher_spec room;
+	int rc;
+
 	snprintf(system->name, sizeof(system->name), "%s", o->name ? o->name : "actor");
+	actor__names_init(&system->names);
+	actor__waiters_init(&system->waiters);
+	pthread_mutex_init(&system->lock, NULL);
+	rc = actor__tuning_open(system, o, &room);
+	if (rc)
+		return rc;
 	system->throughput = o->throughput ? (uint32_t)o->throughput : ACTOR_THROUGHPUT;
 	system->ring_slots = o->ring_slots ? (uint32_t)o->ring_slots : RING_SLOTS;
 	system->ring_slots_most = o->ring_slots ? system->ring_slots : RING_SLOTS_WIDE;
@@ -55,9 +65,6 @@ static int system_init(struct actor_system *system, const struct actor_system_op
 		system->standard = *o->dispatcher;
 	else
 		actor_dispatcher_hybrid(&system->standard, ACTOR_HYBRID_BUDGET, NULL);
-	actor__names_init(&system->names);
-	actor__waiters_init(&system->waiters);
-	pthread_mutex_init(&system->lock, NULL);
 	system->loops = actor__heap_zero(system->loop_count * sizeof(*system->loops));
 	return system->loops ? 0 : -ENOMEM;
 }

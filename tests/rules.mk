@@ -59,6 +59,13 @@ $(B)/tests/fuzz_%: tests/fuzz_%.c $(PROBE_HEADERS) $(PROBE_SOURCES)
 		-DACTORPROBE_VERSION='"$(VERSION)"' -o $@ $< \
 		$(filter-out probe/main.c,$(PROBE_SOURCES)) $(PROBE_LIBS)
 
+# What reads configuration files is of the runtime.
+$(B)/tests/fuzz_config: tests/fuzz_config.c $(RUNTIME_HEADERS) $(RUNTIME_SOURCES)
+	$(call say,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -I. -o $@ $< \
+		$(RUNTIME_SOURCES) $(RUNTIME_LIBS)
+
 test-build: all $(TEST_PROGRAMS) $(RUNTIME_TESTS) $(PROBE_TESTS)
 
 test-run: test-build

@@ -113,7 +113,7 @@ static void every_error_has_a_sentence(void **state)
 	static const int others[] = {-ENOMEM, -EINVAL, -EAGAIN, -EEXIST, -ENOENT, -EBUSY, -EALREADY,
 		-ENOBUFS, -ECHILD, -EDEADLK, -ETIMEDOUT, -ECANCELED};
 
-	for (int code = -5010; code <= -5001; code++)
+	for (int code = -5012; code <= -5001; code++)
 		assert_true(strlen(actor_strerror(code)) > 20);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		assert_string_not_equal(actor_strerror(others[i]), "unknown error");

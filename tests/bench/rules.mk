@@ -41,7 +41,7 @@ $(BENCH)/none/%.pic.o: %.c $(RUNTIME_HEADERS)
 # Objects in the n-th order: sorted, backwards, odd ones first.
 bench_order = $(if $(filter 2,$(1)),$(shell printf '%s\n' $(2) | tac),$(if $(filter 3,$(1)),\
 	$(shell printf '%s\n' $(2) | awk 'NR % 2 {print; next} {rest = rest " " $$0} END {print rest}'),$(2)))
-bench_shared = $(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libactor.so.0 -o $(1) $(2) $(RUNTIME_LIBS)
+bench_shared = $(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libactor.so.0 $(RUNTIME_NAMES) -o $(1) $(2) $(RUNTIME_LIBS)
 
 $(BENCH)/lib/none/libactor.so.0: $(BENCH_NONE)
 	@mkdir -p $(@D)
