@@ -106,6 +106,16 @@ enum actor_abi_life {
 	ACTOR_ABI_LIFE_DISPATCHER_ERROR = 7,
 };
 
+/* Why a message was dropped; the code of a life record DROP. */
+enum actor_abi_drop {
+	ACTOR_ABI_DROP_HEAD = 1,   /* a bounded mailbox was full: it made room for a newer one */
+	ACTOR_ABI_DROP_NEW = 2,    /* a bounded mailbox was full: it was the newest */
+	ACTOR_ABI_DROP_REJECT = 3, /* refused, and its sender could not be told */
+	ACTOR_ABI_DROP_CUSTOM = 4, /* a custom mailbox gave it up */
+	ACTOR_ABI_DROP_LOST = 5,   /* a custom mailbox lost it */
+	ACTOR_ABI_DROP_THROTTLE = 6, /* there was no token for it */
+};
+
 enum actor_abi_clock {
 	ACTOR_ABI_CLOCK_MONOTONIC = 0, /* ticks are nanoseconds of CLOCK_MONOTONIC */
 	ACTOR_ABI_CLOCK_TSC = 1,       /* ticks are the invariant time stamp counter */
@@ -302,7 +312,7 @@ _Static_assert(sizeof(struct actor_abi_root) == 40 + 3 * 24 + 2048 + 64 * 24,
  * stop               actor, code (0 or the negative error it failed with), class
  * failure            actor, code, directive, class
  * restart            actor, restarts so far, class
- * drop               actor, sender, type, reason, class
+ * drop               actor, sender, type, reason (enum actor_abi_drop), class
  * dead_letter        recipient, sender, type, class of the recipient (0 = unknown)
  * dispatcher_error   actor (0 = none), dispatcher, code
  */

@@ -367,6 +367,7 @@ struct actor_stats {
 	uint64_t failed;
 	uint64_t turns;
 	uint64_t dispatcher_errors;
+	uint64_t dropped; /* by bounded mailboxes and throttles */
 };
 
 /* Sums over all loops; exact once the system rests. Any thread. */
@@ -409,6 +410,26 @@ ACTOR_EXPORT int actor_log(struct actor_ctx *ctx, enum actor_log_level level, co
 ACTOR_EXPORT int actor_system_log(struct actor_system *system, enum actor_log_level level,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* ---- throttle ---- */
+
+/* What happens to a message for which there is no token. */
+enum actor_throttle_mode {
+	ACTOR_THROTTLE_PAUSE = 1, /* it waits, and what is behind it; the default */
+	ACTOR_THROTTLE_DROP,      /* it is dropped: counted, probe `drop`, destroyed */
+};
+
+/* How many messages an actor handles per time: a token bucket, full at first, of which each message
+ * takes one when its turn comes. Answers to the actor's own questions, requests to stop and
+ * notifications take none, but come in their order. The clock has whole milliseconds: `burst` is
+ * also the most per millisecond. */
+struct actor_throttle_options {
+	size_t size;      /* sizeof(struct actor_throttle_options) */
+	int64_t messages; /* so many, 1 ... 1 000 000 000 ... */
+	int64_t per_ms;   /* ... in this time; default 1000, at most a day */
+	int64_t burst;    /* at once after a rest, 1 ... 1 000 000 000; default `messages` */
+	enum actor_throttle_mode mode;
+};
+
 /* ---- spawning and stopping ---- */
 
 struct actor_spawn_options {
@@ -419,6 +440,7 @@ struct actor_spawn_options {
 	const struct actor_dispatcher_spec *dispatcher; /* default: the system's */
 	int loop; /* 1 = first loop ...; default: the parent's, else by turns */
 	int64_t stash_capacity; /* messages that actor_stash() may set aside; default 1024 */
+	const struct actor_throttle_options *throttle; /* from the first message on; default: none */
 };
 
 /* Makes a child of the running actor. Mail to it may be told at once; on_start runs first.
@@ -595,6 +617,14 @@ ACTOR_EXPORT uint64_t actor_timer_missed(const struct actor_ctx *ctx);
  * -ENOMEM. Probe: enqueue, when it is due. */
 ACTOR_EXPORT int actor_receive_timeout(struct actor_ctx *ctx, int64_t ms);
 ACTOR_EXPORT extern struct actor_type actor_timeout;
+
+/* Throttles the running actor from the next message on, anew with a full bucket; NULL: no longer.
+ * It stays over a restart. Replaces the option of actor_spawn(). A paused actor handles stops,
+ * failures of its children and its receive time-out; probe turn_end has the outcome `throttle`.
+ * Errors: ACTOR_EOPTIONS, -ENOMEM, ACTOR_ECLOSED in on_stop, -EINVAL when no handler runs,
+ * ACTOR_ETHREAD. */
+ACTOR_EXPORT int actor_throttle(
+	struct actor_ctx *ctx, const struct actor_throttle_options *options);
 
 /* Tells `to` a message without a sender, once, delay_ms after this call; it cannot be taken back.
  * If `to` is gone by then, or the system closes before, it is a dead letter. Payloads and errors as

@@ -4,6 +4,7 @@
 
 #include "parts.h"
 #include "stash.h"
+#include "throttle.h"
 #include "timeout.h"
 
 /* What was unstashed comes before the mailbox. */
@@ -16,6 +17,34 @@ static struct actor__envelope *next(struct actor__cell *cell)
 		return actor__mailbox_pop(&cell->mailbox);
 	cell->mailbox.count--;
 	return e;
+}
+
+/* The next message, without taking it; NULL: it cannot be told. */
+static const struct actor__envelope *ahead(const struct actor__cell *cell)
+{
+	const struct actor__envelope *e = actor__stash_ahead(cell->extra->stash);
+
+	return e ? e : cell->mailbox.first;
+}
+
+/* May the next message be handled? Without a token it is not: it waits with the actor, or it is
+ * dropped. */
+static bool admitted(struct actor__cell *cell)
+{
+	struct actor__throttle *throttle = cell->extra ? cell->extra->throttle : NULL;
+
+	if (!actor__throttle_on(throttle) || actor__envelope_kept(ahead(cell)) ||
+		actor__throttle_take(throttle))
+		return true;
+	if (throttle->mode == ACTOR_THROTTLE_PAUSE) {
+		actor__throttle_pause(throttle);
+	} else {
+		struct actor__envelope *e = next(cell);
+
+		actor__drop(cell, e, ACTOR_ABI_DROP_THROTTLE);
+		actor__turn_done(cell->loop, cell, e);
+	}
+	return false;
 }
 
 /* Something was handled; did it go well? */
@@ -34,6 +63,7 @@ enum actor_abi_outcome actor__careful_run(
 	enum actor_abi_outcome outcome = ACTOR_ABI_STOP;
 	const uint32_t most = *left;
 	uint32_t handled = 0;
+	uint32_t dropped = 0;
 
 	loop->ctx.cell = cell;
 	while (!cell->signals) {
@@ -42,6 +72,12 @@ enum actor_abi_outcome actor__careful_run(
 
 		if (!depth || handled == most) {
 			outcome = depth ? ACTOR_ABI_BUDGET : ACTOR_ABI_EMPTY;
+			break;
+		}
+		if (!due && !admitted(cell)) {
+			if (!(cell->state & ACTOR__PAUSED) && ++dropped < most)
+				continue;
+			outcome = ACTOR_ABI_THROTTLE;
 			break;
 		}
 		loop->ctx.envelope =

@@ -311,6 +311,7 @@ struct actor__loop {
 	_Atomic uint64_t created;
 	_Atomic uint64_t terminated;
 	_Atomic uint64_t dead_letters;
+	_Atomic uint64_t dropped;
 	_Atomic uint64_t failed;
 	_Atomic uint64_t dispatcher_errors;
 	_Atomic uint64_t worked; /* passes in which there was something to do */

@@ -39,6 +39,17 @@ void actor__observe_enqueue(
 	(void)asked;
 }
 
+void actor__drop(struct actor__cell *cell, struct actor__envelope *e, enum actor_abi_drop reason)
+{
+	actor__counter_add(&cell->loop->dropped, 1);
+	ACTOR__FIRE(drop, cell->self, e->sender, e->type, reason, cell->cls->id);
+	actor__observe_life(
+		cell->loop, ACTOR_ABI_LIFE_DROP, cell->cls->id, cell->self, e->sender, reason);
+	if (actor__envelope_timed(e))
+		actor__timers_dropped(cell, e);
+	actor__envelope_release(e);
+}
+
 /* No memory for the mailbox. A stop needs none if nothing is queued before it, and an actor that
  * is stopping would not handle mail anyhow. One that has not arrived yet has no dispatcher. */
 static int deliver_without(

@@ -14,6 +14,10 @@ void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *envelo
  * mailbox (or is released) unless the result is -ENOMEM. */
 int actor__deliver(struct actor__loop *loop, struct actor__envelope *envelope);
 
+/* Counts and publishes a message that was not or no longer wanted, then releases it. */
+void actor__drop(
+	struct actor__cell *cell, struct actor__envelope *envelope, enum actor_abi_drop reason);
+
 /* Fires the probe `enqueue` for mail that has just entered. */
 void actor__observe_enqueue(
 	const struct actor__cell *cell, const struct actor__envelope *envelope, bool asked);

@@ -10,6 +10,7 @@
 #include "core.h"
 
 struct actor__stash;
+struct actor__throttle;
 struct actor__timeout;
 
 struct actor__extra {
@@ -18,6 +19,7 @@ struct actor__extra {
 	uint32_t stash_capacity; /* 0: the usual one */
 	struct actor__index timers; /* by key */
 	struct actor__timeout *timeout;
+	struct actor__throttle *throttle;
 };
 
 /* The cell's extra part; NULL: no memory. */

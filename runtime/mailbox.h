@@ -54,6 +54,12 @@ static inline int actor__envelope_timed(const struct actor__envelope *envelope)
 	return (envelope->flags & ACTOR__TIMER) == ACTOR__TIMER;
 }
 
+/* Must no bound or throttle hold it? Whoever waits for such mail would wait for ever. */
+static inline int actor__envelope_kept(const struct actor__envelope *envelope)
+{
+	return envelope->flags & (ACTOR__POISON | ACTOR__REPLY) && !actor__envelope_timed(envelope);
+}
+
 /* A chunk's size is its alignment, so that a place behind its last one is a multiple of it. */
 #define ACTOR__CHUNK_SLOTS (ACTOR__CHUNK_BYTES / 64 - 1)
 

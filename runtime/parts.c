@@ -3,6 +3,7 @@
 #include "parts.h"
 
 #include "stash.h"
+#include "throttle.h"
 #include "timeout.h"
 #include "timers.h"
 
@@ -11,7 +12,8 @@ void actor__extra_careful(struct actor__cell *cell)
 	const struct actor__extra *extra = cell->extra;
 	uint8_t before = cell->state;
 
-	if (extra && (actor__stash_replays(extra->stash) || actor__timeout_on(extra->timeout)))
+	if (extra && (actor__stash_replays(extra->stash) || actor__timeout_on(extra->timeout) ||
+			     actor__throttle_on(extra->throttle)))
 		cell->state |= ACTOR__CAREFUL;
 	else
 		cell->state &= (uint8_t)~ACTOR__CAREFUL;
@@ -36,6 +38,7 @@ void actor__extra_free(struct actor__cell *cell)
 	actor__behaviours_clear(&cell->extra->behaviours);
 	actor__heap_free(cell->extra->stash);
 	actor__timeout_free(cell->extra->timeout);
+	actor__throttle_free(cell->extra->throttle);
 	actor__heap_free(cell->extra);
 	cell->extra = NULL;
 }

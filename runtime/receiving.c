@@ -4,6 +4,7 @@
 #include "misuse.h"
 #include "parts.h"
 #include "registry.h"
+#include "throttle.h"
 #include "timeout.h"
 
 #include <errno.h>
@@ -19,6 +20,8 @@ static void message_ready(struct actor__cell *cell, struct actor__timeout *timeo
 	timeout->envelope.to = cell->self;
 	timeout->envelope.stamp = actor__probes_records() ? actor__ticks() : 0;
 	cell->signals |= ACTOR__SIGNAL_LOOK; /* the mailbox may be empty */
+	if (cell->state & ACTOR__PAUSED)
+		actor__throttle_resume(cell->extra->throttle); /* it pauses again behind this one */
 	asked = actor__cell_ask(cell);
 	ACTOR__FIRE(enqueue, cell->self, 0, timeout->envelope.type, cell->mailbox.count + 1, asked,
 		cell->cls->id);

@@ -38,6 +38,13 @@ INLINE enum actor_abi_outcome turn_batch(struct actor__cell *cell, const struct 
 	return actor__turn_run(cell, turn, left, observed);
 }
 
+/* Is a batch with this outcome the turn's last one, whatever the cell's state is? */
+INLINE bool turn_ends(enum actor_abi_outcome outcome, uint32_t left)
+{
+	return outcome == ACTOR_ABI_EMPTY || outcome == ACTOR_ABI_THROTTLE ||
+	       (outcome == ACTOR_ABI_BUDGET && !left);
+}
+
 /* The rest of a turn while somebody listens; a batch is open, with room for so many. *cell is NULL if it is gone in the
  * end. */
 static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
@@ -60,7 +67,7 @@ static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
 			loop->observer.stale = true; /* hooks are no handlers */
 		if ((*cell)->signals & ACTOR__SIGNAL_FAILURE)
 			outcome = ACTOR_ABI_FAILURE;
-		if (outcome == ACTOR_ABI_EMPTY || (outcome == ACTOR_ABI_BUDGET && !left))
+		if (turn_ends(outcome, left))
 			break;
 		if (outcome == ACTOR_ABI_BUDGET) {
 			actor__observe_end(loop, turn, ACTOR_ABI_MORE);
@@ -126,7 +133,7 @@ NOINLINE int turn_on(struct actor__loop *loop, struct actor__cell *cell, uint32_
 		most = rest = batch_size(left, ACTOR__BATCH);
 		outcome = turn_batch(cell, NULL, &rest, false);
 		left -= most - rest;
-		if (outcome == ACTOR_ABI_EMPTY || (outcome == ACTOR_ABI_BUDGET && !left))
+		if (turn_ends(outcome, left))
 			break;
 		if (actor__probes_records() && actor__observe_batch(loop))
 			return turn_noticed(loop, cell, left);

@@ -11,6 +11,7 @@
 #include "parts.h"
 #include "registry.h"
 #include "schedule.h"
+#include "throttle.h"
 #include "tuning.h"
 
 #include <errno.h>
@@ -37,7 +38,9 @@ static int options_check(const struct actor_spawn_options *options)
 		return ACTOR_EBUDGET;
 	if (options->stash_capacity < 0 || options->stash_capacity > UINT32_MAX)
 		return ACTOR_EOPTIONS;
-	return options->name && !actor__name_valid(options->name) ? ACTOR_ENAME : 0;
+	if (options->name && !actor__name_valid(options->name))
+		return ACTOR_ENAME;
+	return options->throttle ? actor__throttle_check(options->throttle) : 0;
 }
 
 static int request_init(struct request *r, struct actor_system *system, struct actor_class *cls,
@@ -79,11 +82,17 @@ static int request_init(struct request *r, struct actor_system *system, struct a
 /* The extra part, if an option needs it from the beginning. */
 static int extra_init(struct actor__cell *cell, const struct actor_spawn_options *options)
 {
-	if (!options->stash_capacity)
+	if (!options->stash_capacity && !options->throttle)
 		return 0;
 	if (!actor__extra_of(cell))
 		return -ENOMEM;
 	cell->extra->stash_capacity = (uint32_t)options->stash_capacity;
+	if (!options->throttle)
+		return 0;
+	if (!actor__throttle_of(cell))
+		return -ENOMEM;
+	actor__throttle_set(cell->extra->throttle, options->throttle);
+	actor__extra_careful(cell);
 	return 0;
 }
 

@@ -35,6 +35,12 @@ struct actor__envelope *actor__stash_next(struct actor__stash *stash, struct act
 /* What is set aside goes to the dead letters, in order. */
 void actor__stash_clear(struct actor__stash *stash, struct actor__loop *loop);
 
+/* The next message that comes back, without taking it; NULL: there is none. */
+static inline const struct actor__envelope *actor__stash_ahead(const struct actor__stash *stash)
+{
+	return stash && stash->replay ? stash->replay->box.first : NULL;
+}
+
 static inline bool actor__stash_replays(const struct actor__stash *stash)
 {
 	return stash && stash->replay;

@@ -207,12 +207,8 @@ int actor_system_dispatcher(struct actor_system *system, int loop,
 			    system->loops[loop - 1], &entry->spec, entry->number, dispatcher);
 }
 
-int actor_system_stats(const struct actor_system *system, struct actor_stats *stats)
+static void stats_sum(const struct actor_system *system, struct actor_stats *stats)
 {
-	if (stats->size < sizeof(*stats))
-		return ACTOR_EOPTIONS;
-	memset(stats, 0, sizeof(*stats));
-	stats->size = sizeof(*stats);
 	stats->created = atomic_load(&system->outside_created);
 	for (uint32_t i = 0; i < system->loop_count; i++) {
 		struct actor__loop *loop = system->loops[i];
@@ -222,11 +218,22 @@ int actor_system_stats(const struct actor_system *system, struct actor_stats *st
 		stats->turns += __atomic_load_n(&loop->abi->turn, __ATOMIC_RELAXED) -
 				loop->turns_before;
 		stats->dead_letters += atomic_load(&loop->dead_letters);
+		stats->dropped += atomic_load(&loop->dropped);
 		stats->created += atomic_load(&loop->created);
 		stats->terminated += atomic_load(&loop->terminated);
 		stats->failed += atomic_load(&loop->failed);
 		stats->dispatcher_errors += atomic_load(&loop->dispatcher_errors);
 	}
+}
+
+int actor_system_stats(const struct actor_system *system, struct actor_stats *out)
+{
+	struct actor_stats stats = {.size = out->size};
+
+	if (stats.size < offsetof(struct actor_stats, dropped))
+		return ACTOR_EOPTIONS;
+	stats_sum(system, &stats);
+	memcpy(out, &stats, stats.size < sizeof(stats) ? stats.size : sizeof(stats));
 	return 0;
 }
 
