@@ -12,8 +12,10 @@
  * ACTOR_ABI_TURN_RECORDS, the first one a *mark*), and as the batch behind a hand-over header of
  * the probe `ledger`. Durations are in ticks of the root's clock.
  *
- * Accounting. Per loop, `delivered` counts every message whose handler was started. A mark (or a
- * hand-over header) carries the value before its own batch, so that for a collector
+ * Accounting. Per loop, `delivered` counts every message whose handler was started; one whose
+ * handler was pending counts, and has its record, when that has ended, and one that was stashed
+ * does not count. A mark (or a hand-over header) carries the value before its own batch, so that
+ * for a collector
  *   last.delivered + size of last batch - first.delivered = recorded + unstamped + lost.
  */
 #ifndef ACTOR_ABI_H
@@ -70,6 +72,7 @@ enum actor_abi_flag {
 	ACTOR_ABI_FOREIGN = 8,    /* message: came from another loop or a foreign thread */
 	ACTOR_ABI_FIRST_BACK = 16, /* `first` holds how far the clock stepped back */
 	ACTOR_ABI_SECOND_BACK = 32, /* the same for `second` */
+	ACTOR_ABI_PENDED = 64, /* message: its handler was pending, `run` is from its start to its end */
 };
 
 enum actor_abi_outcome {

@@ -101,7 +101,8 @@ struct actor_type {
 		sizeof(struct actor_type), name_, NULL, NULL, 0                                    \
 	}
 
-/* What a handler receives; valid until it returns. */
+/* What a handler receives; valid until it returns. The payload itself is valid, and stays where it
+ * is, until a handler that becomes pending has ended. */
 struct actor_message {
 	const struct actor_type *type;
 	void *payload; /* 16-byte aligned if it travelled inside the envelope */
@@ -360,7 +361,7 @@ ACTOR_EXPORT int actor_system_loops(const struct actor_system *system);
 
 struct actor_stats {
 	size_t size;        /* sizeof(struct actor_stats) */
-	uint64_t delivered; /* messages whose handler was started */
+	uint64_t delivered; /* messages whose handler was started; a pending one's when it has ended */
 	uint64_t dead_letters;
 	uint64_t created;
 	uint64_t terminated;
@@ -522,6 +523,47 @@ ACTOR_EXPORT int actor_stash(struct actor_ctx *ctx);
  * A bound of the mailbox does not apply to them, nor does its priority: they were let in before.
  * Returns their number. Needs no memory. -EINVAL: no turn is open; ACTOR_ETHREAD. */
 ACTOR_EXPORT int actor_unstash_all(struct actor_ctx *ctx);
+
+/* ---- pending handlers ---- */
+
+/* Names a pending handler: a value, safe to keep for ever and to hand to any thread. */
+struct actor_token {
+	actor_ref actor;
+	uint64_t number;
+};
+
+/* The end of a pending handler, in a turn of its actor. actor_reply(), actor_sender(), actor_take()
+ * and all others work as in the handler itself; `message` is its message. A negative return value
+ * is a failure. It may call actor_pending() again: then the handler goes on, under a new token. */
+typedef int (*actor_complete_cb)(
+	struct actor_ctx *ctx, int status, const struct actor_message *message, void *data);
+
+/* Lets the handler go on after it has returned, until actor_complete() is called with the token. Its
+ * message stays open, and nothing else of this actor runs: no message, no stop, no restart; its
+ * mailbox goes on taking mail. A handler that then returns a negative value has failed and is not
+ * pending. Nothing keeps the loop of the program alive meanwhile.
+ *
+ * An ordinary stop waits for the completion. Closing the system waits for it at most as long as for
+ * queued work (drain_ms); then pending handlers are abandoned: their tokens are stale, their
+ * messages are released, their actors stop. After that, no handler becomes pending any more.
+ *
+ * For observers the handler runs from its start to its end, callback included; the turn in which
+ * it returns ends with the outcome `pending`, and the message counts and has its record in the turn
+ * that ends it.
+ * Errors: -EINVAL: no message is being handled (on_start, on_stop), token is NULL, the handler is
+ * pending already or has stashed its message; ACTOR_ECLOSED: see above; -ENOMEM; ACTOR_ETHREAD. */
+ACTOR_EXPORT int actor_pending(struct actor_ctx *ctx, struct actor_token *token);
+
+/* Completes a pending handler, once: the actor's next turn calls `cb`, whose return value is then
+ * the handler's; without a `cb` that is `status`. Negative is a failure of the actor. May be called
+ * before the handler has returned. `cb` is called exactly once if this returns 0, otherwise never.
+ * Any thread, any callback of libuv. Needs no memory.
+ * Errors: -ESTALE: it was completed or abandoned, or the actor is gone; -EINVAL: system is NULL;
+ * -ECHILD. */
+ACTOR_EXPORT int actor_complete(struct actor_system *system, struct actor_token token, int status,
+	actor_complete_cb cb, void *data);
+
+/* ---- behaviours ---- */
 
 /* From the next message on, `receive` handles this actor's messages in place of the present
  * behaviour. The first one is the class's on_message. -EINVAL: NULL. */

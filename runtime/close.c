@@ -24,7 +24,7 @@
 
 static bool loop_rests(struct actor__loop *loop, bool here)
 {
-	if (actor__receive_waiting(loop))
+	if (actor__receive_waiting(loop) || atomic_load(&loop->pendings.count))
 		return false;
 	for (uint32_t i = 0; i < ACTOR_ABI_LOOPS; i++) {
 		struct actor__channel *channel =

@@ -95,6 +95,7 @@ enum actor__signal {
 	ACTOR__SIGNAL_FINISH = 4, /* terminating, and the last child has gone */
 	ACTOR__SIGNAL_FAILURE = 8, /* the handler failed with `failure`; supervision decides */
 	ACTOR__SIGNAL_LOOK = 16, /* the state's bits have changed inside a turn */
+	ACTOR__SIGNAL_COMPLETED = 128, /* the pending handler is to end; before all others */
 };
 
 struct actor__cell {
@@ -195,6 +196,7 @@ enum actor__aftermath {
 	ACTOR__TAKEN = 1,             /* the payload is the handler's */
 	ACTOR__FAILED = 2,            /* `failure` is set */
 	ACTOR__STASHED = 4,           /* the stash has the message */
+	ACTOR__PENDED = 8,            /* it goes on after its return */
 };
 
 struct actor_ctx {
@@ -237,6 +239,15 @@ struct actor__observer {
 	struct actor_abi_record *others; /* other records, while a marked batch is open */
 	uint32_t others_count;
 	uint32_t others_room;
+};
+
+/* ---- handlers that go on after their return, see pending.h ---- */
+
+struct actor__pendings {
+	_Atomic uint32_t count; /* until they have ended; any thread may read it */
+	uint64_t last_number;   /* the loop's thread */
+	pthread_mutex_t lock;   /* of what follows */
+	struct actor__index by_number; /* those that nobody has completed */
 };
 
 /* ---- mail between loops ---- */
@@ -293,6 +304,7 @@ struct actor__loop {
 	struct actor__slots *slots;
 	const uint64_t *segments; /* of the actor table */
 	struct actor__asks asks;
+	struct actor__pendings pendings;
 	struct actor__deadlines deadlines;
 	struct actor__index timers; /* of actors, by number */
 	uint32_t timer_number;      /* the last one */

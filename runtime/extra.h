@@ -9,6 +9,7 @@
 #include "behaviours.h"
 #include "core.h"
 
+struct actor__pending;
 struct actor__stash;
 struct actor__throttle;
 struct actor__timeout;
@@ -20,6 +21,7 @@ struct actor__extra {
 	struct actor__index timers; /* by key */
 	struct actor__timeout *timeout;
 	struct actor__throttle *throttle;
+	struct actor__pending *pending; /* the handler that is pending, or was and is ending */
 };
 
 /* The cell's extra part; NULL: no memory. */

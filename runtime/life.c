@@ -210,7 +210,8 @@ static void finish(struct actor__cell *cell)
 
 bool actor__life_signals(struct actor__cell *cell)
 {
-	while (cell->signals && !(cell->state & ACTOR__PENDING)) {
+	while (cell->signals && !(cell->state & ACTOR__PENDING) &&
+		!(cell->signals & ACTOR__SIGNAL_COMPLETED)) {
 		uint8_t signals = cell->signals;
 
 		cell->signals = 0;

@@ -16,6 +16,7 @@
 #include "log.h"
 #include "observe.h"
 #include "pass.h"
+#include "pending.h"
 #include "receive.h"
 #include "slots.h"
 
@@ -184,6 +185,7 @@ int actor__loop_open(struct actor_system *system, uint32_t index, uv_loop_t *uv)
 	loop->index = index;
 	loop->owned = uv == NULL;
 	loop->ctx.loop = loop;
+	actor__pendings_init(&loop->pendings);
 	loop->manual_ms = atomic_load(&system->manual_ms);
 	rc = actor__slots_open(&loop->slots);
 	if (rc) {
@@ -239,6 +241,7 @@ int actor__loop_start(struct actor__loop *loop)
 void actor__loop_stop_all(struct actor__loop *loop)
 {
 	atomic_store(&loop->stopping, 1);
+	actor__pendings_abandon(&loop->pendings);
 	for (struct actor__cell *cell = loop->top; cell; cell = cell->next_sibling)
 		actor__life_signal(cell, ACTOR__SIGNAL_TERMINATE);
 }
@@ -314,6 +317,7 @@ void actor__loop_free(struct actor__loop *loop)
 {
 	actor__index_fini(&loop->asks.by_number);
 	actor__index_fini(&loop->timers);
+	actor__pendings_fini(&loop->pendings);
 	actor__pool_fini(&loop->pool);
 	actor__handles_free(loop);
 	actor__observe_fini(loop);

@@ -25,6 +25,7 @@ enum actor__command {
 	ACTOR__CREATE = 1,     /* to: the new actor; pointer: its dispatcher's spec entry */
 	ACTOR__TERMINATE = 2,  /* to: the child */
 	ACTOR__CHILD_GONE = 3, /* to: the parent */
+	ACTOR__COMPLETED = 20, /* a pending handler, whose it is */
 	/* orders to a loop */
 	ACTOR__STOP_ALL = 4,
 	ACTOR__END = 5,        /* close the loop */

@@ -7,6 +7,7 @@
 #include "later.h"
 #include "life.h"
 #include "notice.h"
+#include "pending.h"
 #include "spawn.h"
 
 #include <errno.h>
@@ -26,6 +27,9 @@ static void notice_take_in(struct actor__loop *loop, struct actor__notice *notic
 		break;
 	case ACTOR__CHILD_GONE:
 		actor__life_child_gone(loop, notice);
+		break;
+	case ACTOR__COMPLETED:
+		actor__pending_arrive((struct actor__pending *)notice);
 		break;
 	default:
 		actor__receive_order(loop, notice->command);

@@ -3,6 +3,7 @@
 #include "schedule.h"
 
 #include "careful.h"
+#include "completion.h"
 #include "life.h"
 #include "turn.h"
 
@@ -22,6 +23,21 @@ INLINE bool turn_goes_on(struct actor__loop *loop, struct actor__cell **cell, ui
 		}
 	}
 	return ACTOR__LIKELY(actor__cell_open(*cell));
+}
+
+/* A handler that was pending ends, before all else. False: the budget is used up, so it will end in
+ * the next turn. */
+INLINE bool turn_completes(struct actor__cell *cell, struct actor__turn *turn, uint32_t *left,
+	uint32_t *room)
+{
+	while (ACTOR__UNLIKELY(cell->signals & ACTOR__SIGNAL_COMPLETED)) {
+		if (!*left)
+			return false;
+		--*left;
+		if (actor__completion_run(cell, turn))
+			--*room;
+	}
+	return true;
 }
 
 static uint32_t batch_size(uint32_t left, uint32_t room)
@@ -54,10 +70,18 @@ static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
 
 	if ((*cell)->signals)
 		loop->observer.stale = true;
-	while (turn_goes_on(loop, cell, &left)) {
-		uint32_t most = batch_size(left, room);
-		uint32_t rest = most;
+	for (;;) {
+		uint32_t most, rest;
 
+		if (!turn_completes(*cell, turn, &left, &room)) {
+			outcome = ACTOR_ABI_BUDGET;
+			break;
+		}
+		if ((*cell)->signals & ACTOR__SIGNAL_FAILURE)
+			outcome = ACTOR_ABI_FAILURE;
+		if (!turn_goes_on(loop, cell, &left))
+			break;
+		most = rest = batch_size(left, room);
 		actor__observe_resume(loop, *cell);
 		outcome = turn_batch(*cell, turn, &rest, true);
 		left -= most - rest;
@@ -68,6 +92,7 @@ static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
 		if ((*cell)->signals & ACTOR__SIGNAL_FAILURE)
 			outcome = ACTOR_ABI_FAILURE;
 		if (turn_ends(outcome, left))
+		if (outcome == ACTOR_ABI_EMPTY || (outcome == ACTOR_ABI_BUDGET && !left))
 			break;
 		if (outcome == ACTOR_ABI_BUDGET) {
 			actor__observe_end(loop, turn, ACTOR_ABI_MORE);
@@ -124,11 +149,13 @@ NOINLINE int turn_noticed(struct actor__loop *loop, struct actor__cell *cell, ui
 /* A turn that nobody listens to, or the rest of one, with whatever is rare. */
 NOINLINE int turn_on(struct actor__loop *loop, struct actor__cell *cell, uint32_t left)
 {
+	uint32_t room = 0; /* of no matter */
+
 	for (;;) {
 		enum actor_abi_outcome outcome;
 		uint32_t most, rest;
 
-		if (!turn_goes_on(loop, &cell, &left))
+		if (!turn_completes(cell, NULL, &left, &room) || !turn_goes_on(loop, &cell, &left))
 			break;
 		most = rest = batch_size(left, ACTOR__BATCH);
 		outcome = turn_batch(cell, NULL, &rest, false);

@@ -19,6 +19,9 @@ int actor_stash(struct actor_ctx *ctx)
 	extra = actor__extra_of(ctx->cell);
 	if (!extra)
 		return -ENOMEM;
+	if (extra->pending)
+		return actor__misuse(ctx->loop->system, -EINVAL, "actor_stash",
+			"the handler is pending, or was");
 	rc = actor__stash_put(&extra->stash,
 		extra->stash_capacity ? extra->stash_capacity : ACTOR_STASH_CAPACITY,
 		&ctx->loop->pool, ctx->envelope);

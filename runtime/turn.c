@@ -2,6 +2,8 @@
 /* The rarer parts of a turn: answers, owned payloads, failures. */
 #include "turn.h"
 
+#include "extra.h"
+#include "pending.h"
 #include "timers.h"
 
 /* The answer to an ask of this actor; a late one is ignored. */
@@ -27,6 +29,11 @@ int actor__turn_aftermath(struct actor_ctx *ctx, struct actor__cell *cell, int r
 		rc = ctx->failure;
 	else
 		ctx->text[0] = '\0';
+	if (rc < 0 && ctx->aftermath & ACTOR__PENDED) {
+		if (!actor__pending_revoke(cell, rc))
+			return 0;
+		ctx->aftermath &= ~ACTOR__PENDED;
+	}
 	if (rc < 0) {
 		cell->failure = rc;
 		cell->signals |= ACTOR__SIGNAL_FAILURE;
@@ -34,9 +41,17 @@ int actor__turn_aftermath(struct actor_ctx *ctx, struct actor__cell *cell, int r
 	return rc;
 }
 
-void actor__turn_aside(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e)
+void actor__turn_aside(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e,
+	const struct actor__turn *turn, uint32_t depth)
 {
+	bool pended = ctx->aftermath & ACTOR__PENDED;
+	bool taken = ctx->aftermath & ACTOR__TAKEN;
+
 	ctx->aftermath = 0;
+	if (pended) {
+		actor__pending_hold(cell, e, depth, turn ? ctx->loop->observer.now : 0, taken);
+		return;
+	}
 	ctx->loop->aside++;
 	cell->signals |= ACTOR__SIGNAL_LOOK; /* whoever runs the turn counts it against the budget */
 	actor__turn_done(ctx->loop, cell, e);
@@ -68,8 +83,8 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 	}
 	if (ctx->aftermath || rc < 0)
 		rc = actor__turn_aftermath(ctx, cell, rc);
-	if (ctx->aftermath & ACTOR__STASHED) {
-		actor__turn_aside(ctx, cell, e);
+	if (ctx->aftermath & (ACTOR__STASHED | ACTOR__PENDED)) {
+		actor__turn_aside(ctx, cell, e, turn, depth);
 		return false;
 	}
 	if (turn)

@@ -21,8 +21,10 @@ int actor__turn_aftermath(struct actor_ctx *ctx, struct actor__cell *cell, int r
 bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e,
 	const struct actor__turn *turn, uint32_t depth);
 
-/* Ends the turn's work on a message that is not handled yet, since the handler stashed it. */
-void actor__turn_aside(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e);
+/* Ends the turn's work on a message that is not handled yet: its handler has stashed it, or is
+ * pending. `turn` NULL: not observed. */
+void actor__turn_aside(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e,
+	const struct actor__turn *turn, uint32_t depth);
 
 /* Gives up the place of a message. Only those from the front of a plain mailbox have one. */
 static inline void actor__turn_done(
@@ -47,8 +49,8 @@ ACTOR__INLINE bool actor__turn_message(struct actor__loop *loop, struct actor__c
 	rc = cell->receive(ctx, &ctx->message);
 	if (ACTOR__UNLIKELY((ctx->aftermath | rc) < 0)) {
 		rc = actor__turn_aftermath(ctx, cell, rc);
-		if (ctx->aftermath & ACTOR__STASHED) {
-			actor__turn_aside(ctx, cell, e);
+		if (ctx->aftermath & (ACTOR__STASHED | ACTOR__PENDED)) {
+			actor__turn_aside(ctx, cell, e, turn, depth);
 			return false;
 		}
 		ctx->aftermath = 0;
