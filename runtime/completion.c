@@ -4,6 +4,8 @@
 
 #include "extra.h"
 #include "pending.h"
+#include "timeout.h"
+#include "timers.h"
 
 /* What the handler comes to. The callback may answer, tell, take, fail, or go on pending. */
 static int outcome_of(struct actor_ctx *ctx, struct actor__pending *p)
@@ -46,6 +48,10 @@ static void message_end(struct actor__cell *cell, struct actor__pending *p)
 {
 	struct actor__loop *loop = cell->loop;
 
+	if (p->timer)
+		actor__timers_handled(cell, p->timer);
+	if (actor__timeout_on(cell->extra->timeout) && !(cell->signals & ACTOR__SIGNAL_FAILURE))
+		actor__timeout_reset(cell->extra->timeout);
 	if (!p->taken)
 		actor__envelope_release(p->envelope);
 	cell->mailbox.count--;

@@ -19,6 +19,7 @@ struct actor__pending {
 	struct actor__envelope *envelope; /* NULL: the handler has not returned yet */
 	uint64_t began_ticks; /* the handler; 0: nobody listened */
 	uint32_t depth;
+	uint32_t timer; /* number of the timer whose message it is, 0 = none */
 	int failure;    /* what the handler returned after it had been completed already */
 	bool taken;     /* the payload is the handler's */
 	bool here;      /* it was completed before it has returned, on its loop */

@@ -77,12 +77,13 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 	actor__envelope_open(e, &ctx->message);
 	rc = e->flags & ACTOR__REPLY ? reply_handle(ctx, cell, e)
 				     : cell->receive(ctx, &ctx->message);
-	if (timer) {
-		ctx->missed = 0;
-		actor__timers_handled(cell, timer);
-	}
+	ctx->missed = 0;
 	if (ctx->aftermath || rc < 0)
 		rc = actor__turn_aftermath(ctx, cell, rc);
+	if (ctx->aftermath & ACTOR__PENDED)
+		cell->extra->pending->timer = timer;
+	else if (timer)
+		actor__timers_handled(cell, timer);
 	if (ctx->aftermath & (ACTOR__STASHED | ACTOR__PENDED)) {
 		actor__turn_aside(ctx, cell, e, turn, depth);
 		return false;

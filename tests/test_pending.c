@@ -397,6 +397,85 @@ static void a_completion_may_go_on_pending_and_answer_in_the_end(void **state)
 	lab_close(&lab);
 }
 
+/* ---- time ---- */
+
+static void by_hand(struct actor_system_options *options)
+{
+	options->manual_ms = 1000;
+}
+
+static int timed_message(struct actor_ctx *ctx, const struct actor_message *m)
+{
+	if (m->type == &actor_timeout) {
+		mark('!');
+		return 0;
+	}
+	mark(*(const char *)m->payload);
+	if (*(const char *)m->payload == 't')
+		return actor_receive_timeout(ctx, 50);
+	if (*(const char *)m->payload == 'd')
+		return actor_timer_fixed_delay(ctx, 1, 10, 10, &plain_type, "k", 1);
+	return actor_pending(ctx, &kept_token);
+}
+
+static struct actor_class timed_class = {
+	.size = sizeof(struct actor_class), .name = "timed", .on_message = timed_message};
+
+static void advance(struct lab *lab, uint64_t ms)
+{
+	assert_int_equal(actor_system_advance(lab->system, ms), 0);
+	lab_run(lab);
+}
+
+static void finish(struct lab *lab)
+{
+	assert_int_equal(actor_complete(lab->system, kept_token, 0, NULL, NULL), 0);
+	lab_run(lab);
+}
+
+static void a_receive_time_out_counts_from_the_end_of_a_pending_handler_case_20(void **state)
+{
+	struct lab lab;
+	actor_ref ref;
+
+	(void)state;
+	trail[0] = '\0';
+	lab_open_with(&lab, by_hand);
+	ref = spawn(&lab, &timed_class, NULL);
+	tell(&lab, ref, "tp");
+	lab_run(&lab);
+	advance(&lab, 500);
+	finish(&lab);
+	advance(&lab, 49);
+	assert_string_equal(trail, "tp");
+	advance(&lab, 1);
+	assert_string_equal(trail, "tp!");
+	lab_close(&lab);
+}
+
+static void a_fixed_delay_counts_from_the_end_of_a_pending_handler(void **state)
+{
+	struct lab lab;
+	actor_ref ref;
+
+	(void)state;
+	trail[0] = '\0';
+	lab_open_with(&lab, by_hand);
+	ref = spawn(&lab, &timed_class, NULL);
+	tell(&lab, ref, "d");
+	lab_run(&lab);
+	advance(&lab, 10);
+	assert_string_equal(trail, "dk");
+	advance(&lab, 25);
+	finish(&lab);
+	advance(&lab, 9);
+	assert_string_equal(trail, "dk");
+	advance(&lab, 1);
+	assert_string_equal(trail, "dkk");
+	finish(&lab);
+	lab_close(&lab);
+}
+
 /* ---- budgets ---- */
 
 static void no_drain(struct actor_system_options *options)
@@ -967,6 +1046,8 @@ int main(void)
 		TEST(a_pending_actor_takes_no_turn_and_its_message_stays_in_place),
 		TEST(a_stop_waits_for_the_completion),
 		TEST(a_completion_may_go_on_pending_and_answer_in_the_end),
+		TEST(a_receive_time_out_counts_from_the_end_of_a_pending_handler_case_20),
+		TEST(a_fixed_delay_counts_from_the_end_of_a_pending_handler),
 		TEST(a_handler_that_never_ends_spends_its_turns_like_any_other),
 		TEST(the_payload_is_released_once_when_the_handler_ends),
 		TEST(closing_abandons_a_pending_handler_after_the_drain),
