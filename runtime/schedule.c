@@ -89,10 +89,7 @@ static void run_observed(struct actor__loop *loop, struct actor__cell **cell,
 		turn->messages += most - rest;
 		if (outcome == ACTOR_ABI_STOP)
 			loop->observer.stale = true; /* hooks are no handlers */
-		if ((*cell)->signals & ACTOR__SIGNAL_FAILURE)
-			outcome = ACTOR_ABI_FAILURE;
 		if (turn_ends(outcome, left))
-		if (outcome == ACTOR_ABI_EMPTY || (outcome == ACTOR_ABI_BUDGET && !left))
 			break;
 		if (outcome == ACTOR_ABI_BUDGET) {
 			actor__observe_end(loop, turn, ACTOR_ABI_MORE);
