@@ -190,11 +190,23 @@ static const char *const yield_reasons[] = {
 	[ACTOR_ABI_YIELD_BUDGET] = "budget",
 };
 
+#define DROP_REASONS (sizeof(drop_reasons) / sizeof(drop_reasons[0]))
+
+static const char *const drop_reasons[] = {
+	[ACTOR_ABI_DROP_HEAD] = "drop-head",
+	[ACTOR_ABI_DROP_NEW] = "drop-new",
+	[ACTOR_ABI_DROP_REJECT] = "reject",
+	[ACTOR_ABI_DROP_CUSTOM] = "custom",
+	[ACTOR_ABI_DROP_LOST] = "lost",
+	[ACTOR_ABI_DROP_THROTTLE] = "throttle",
+};
+
+/* One that this collector does not know is told by its number. */
 static char *reason_label(uint32_t reason, const char *const *names, size_t count)
 {
 	char *text;
 
-	if (reason < count)
+	if (reason < count && names[reason])
 		return strdup(names[reason]);
 	return asprintf(&text, "#%u", reason) < 0 ? NULL : text;
 }
@@ -237,7 +249,7 @@ static void add_life(
 		return; /* no metric of its own */
 	counter_add(c, life->family, life->by_dispatcher ? label(&d->dispatchers, id) : NULL,
 		life->by_dispatcher ? NULL : class_label(d, id),
-		life->by_reason ? reason_label(reason, NULL, 0) : NULL, count);
+		life->by_reason ? reason_label(reason, drop_reasons, DROP_REASONS) : NULL, count);
 }
 
 static void add_tally(struct collector *c, const struct tally_key *k, uint64_t count)

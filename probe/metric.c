@@ -47,7 +47,7 @@ const struct metric metrics[] = {
 	COUNTER("actor_restarted_total", METRIC_COUNTERS, AGGREGATE_RESTARTED, "class", "restarts",
 		"Restarts of failed actors since the attach."),
 	COUNTER("actor_mailbox_dropped_total", METRIC_COUNTERS, AGGREGATE_DROPPED, "class,reason",
-		"messages", "Messages that a bounded mailbox dropped since the attach."),
+		"messages", "Messages that a mailbox or throttle dropped since the attach."),
 	COUNTER("actor_dead_letters_total", METRIC_COUNTERS, AGGREGATE_DEAD_LETTERS, "class",
 		"messages", "Messages to actors that were not there any more since the attach."),
 	GAUGE("actor_turn_open_seconds", METRIC_TURN_OPEN, "dispatcher,class", "seconds",

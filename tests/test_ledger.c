@@ -230,6 +230,7 @@ static void other_records(struct fixture *f)
 {
 	static const uint64_t lives[] = {ACTOR_ABI_LIFE_SPAWN, ACTOR_ABI_LIFE_SPAWN,
 		ACTOR_ABI_LIFE_STOP, ACTOR_ABI_LIFE_RESTART};
+	static const int drops[] = {ACTOR_ABI_DROP_NEW, ACTOR_ABI_DROP_THROTTLE, 99};
 
 	for (int i = 0; i < 3; i++)
 		fake_tell(&f->fake, "raw %lu 64 1 0", META(ACTOR_ABI_YIELD, 0, 0, 1));
@@ -238,7 +239,9 @@ static void other_records(struct fixture *f)
 	fake_tell(&f->fake, "raw %d 3 2003 0", ACTOR_ABI_LOOP);
 	for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++)
 		fake_tell(&f->fake, "raw %lu 7 0 0", META(ACTOR_ABI_LIFE, lives[i], 1, 0));
-	fake_tell(&f->fake, "raw %lu 7 0 2", META(ACTOR_ABI_LIFE, ACTOR_ABI_LIFE_DROP, 1, 0));
+	for (size_t i = 0; i < sizeof(drops) / sizeof(drops[0]); i++)
+		fake_tell(&f->fake, "raw %lu 7 0 %d", META(ACTOR_ABI_LIFE, ACTOR_ABI_LIFE_DROP, 1, 0),
+			drops[i]);
 	fake_tell(
 		&f->fake, "raw %lu 7 0 1", META(ACTOR_ABI_LIFE, ACTOR_ABI_LIFE_DEAD_LETTER, 0, 0));
 	fake_tell(&f->fake, "raw %lu 0 2 -5",
@@ -254,7 +257,9 @@ static void assert_others(const struct aggregate *a, uint64_t times)
 	assert_int_equal(counted(a, AGGREGATE_CREATED, "alpha", NULL), 2 * times);
 	assert_int_equal(counted(a, AGGREGATE_TERMINATED, "alpha", NULL), times);
 	assert_int_equal(counted(a, AGGREGATE_RESTARTED, "alpha", NULL), times);
-	assert_int_equal(counted(a, AGGREGATE_DROPPED, "alpha", "#2"), times);
+	assert_int_equal(counted(a, AGGREGATE_DROPPED, "alpha", "drop-new"), times);
+	assert_int_equal(counted(a, AGGREGATE_DROPPED, "alpha", "throttle"), times);
+	assert_int_equal(counted(a, AGGREGATE_DROPPED, "alpha", "#99"), times);
 	assert_int_equal(counted(a, AGGREGATE_DEAD_LETTERS, "(unknown)", NULL), times);
 	assert_int_equal(counted(a, AGGREGATE_DISPATCHER_ERRORS, "slow", NULL), times);
 	assert_int_equal(find(a, AGGREGATE_LOOP_GAP, NULL)->count, 2 * times);
