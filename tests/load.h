@@ -13,6 +13,7 @@
 #define LOAD_COUNTS_FD 3 /* the shared memory, if it is there */
 #define LOAD_LOOPS     8
 #define LOAD_ACTORS    12
+#define LOAD_OPEN      7 /* messages of load_open.c that are on their way at a time */
 #define LOAD_SAMPLES   65536
 
 struct load_samples {

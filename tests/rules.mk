@@ -8,8 +8,8 @@ TEST_OF_RUNTIME := $(shell grep -lE '"tests/(lab|workload|court)\.h"' $(TEST_SOU
 TEST_OF_PROBE   := $(filter-out $(TEST_OF_RUNTIME),$(TEST_SOURCES))
 TEST_HEADERS    := $(wildcard tests/*.h)
 TEST_HELPERS    := $(patsubst %.c,$(B)/%.o,$(filter-out tests/lab.c tests/workload.c tests/court.c tests/fake_target.c \
-	tests/load.c tests/test_% tests/fuzz_%,$(wildcard tests/*.c)))
-TEST_PROGRAMS   := $(B)/tests/fake_target $(B)/tests/load
+	tests/load.c tests/load_open.c tests/test_% tests/fuzz_%,$(wildcard tests/*.c)))
+TEST_PROGRAMS   := $(B)/tests/fake_target $(B)/tests/load $(B)/tests/load_open
 TEST_FUZZERS    := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
 TEST_OPTIONS    := -Wno-missing-prototypes -Wno-missing-field-initializers -DACTORPROBE_VERSION='"$(VERSION)"'
 
@@ -78,7 +78,7 @@ test-runtime: $(RUNTIME_TESTS)
 
 # For builds with sanitizers: all but what compares times and counts at full speed, and what swaps
 # libraries below a program.
-FULL_SPEED := errors exact leave modes times witness
+FULL_SPEED := errors exact exact_open leave modes times witness
 UNIT_TESTS := $(RUNTIME_TESTS) $(filter-out $(FULL_SPEED:%=$(B)/tests/test_%),$(PROBE_TESTS))
 .PHONY: test-unit
 test-unit: $(B)/actorprobe $(B)/examples/shop $(TEST_PROGRAMS) $(UNIT_TESTS)
