@@ -119,12 +119,55 @@ static void no_delay_is_the_next_pass(void **state)
 	lab_close(&other);
 }
 
+static int sleepy_message(struct actor_ctx *ctx, const struct actor_message *m)
+{
+	for (uint64_t key = 0; key < 1000; key++)
+		if (actor_timer_fixed_rate(
+			    ctx, key, 3600000, 3600000, &tick_type, &key, sizeof(key)))
+			return -ENOMEM;
+	return actor_receive_timeout(ctx, 3600000);
+}
+
+static struct actor_class sleepy_class = {
+	.size = sizeof(struct actor_class), .name = "sleepy", .on_message = sleepy_message};
+
+static void on_end(uv_timer_t *timer)
+{
+	uv_close((uv_handle_t *)timer, NULL);
+}
+
+/* A thousand timers and a time-out wait: the loop polls once, until the test's own handle is due. */
+static void a_loop_that_waits_for_a_time_sleeps(void **state)
+{
+	uv_prepare_t prepare;
+	uv_timer_t timer;
+	struct lab other;
+	actor_ref ref;
+
+	lab_open(&other, NULL);
+	assert_int_equal(actor_system_spawn(other.system, &sleepy_class, NULL, &ref), 0);
+	assert_int_equal(actor_system_tell(other.system, ref, &tick_type, NULL, 0), 0);
+	lab_run(&other);
+	uv_prepare_init(&other.loop, &prepare);
+	uv_prepare_start(&prepare, on_pass);
+	uv_unref((uv_handle_t *)&prepare);
+	uv_timer_init(&other.loop, &timer);
+	uv_timer_start(&timer, on_end, 200, 0);
+	passes = 0;
+	lab_run(&other);
+	assert_in_range(passes, 1, 5);
+	uv_close((uv_handle_t *)&prepare, NULL);
+	assert_int_equal(lab_stats(&other).failed, 0);
+	lab_close(&other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_timer_is_not_early_after_a_slow_handler),
 		cmocka_unit_test(ticks_that_pass_while_the_loop_is_busy_are_counted),
 		cmocka_unit_test(no_delay_is_the_next_pass),
+		cmocka_unit_test(a_loop_that_waits_for_a_time_sleeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
