@@ -45,6 +45,7 @@ typedef uint64_t actor_ref;
 #define ACTOR_HYBRID_BUDGET  64 /* default units per pass of a hybrid dispatcher */
 #define ACTOR_ASK_TIMEOUT_MS 5000
 #define ACTOR_STASH_CAPACITY 1024 /* default number of messages that an actor may stash */
+#define ACTOR_PHASE_TIMEOUT_MS 5000 /* default time of each phase of a shutdown */
 #define ACTOR_DRAIN_MS       2000 /* default time that closing waits for queued work */
 
 struct actor_system;
@@ -277,6 +278,9 @@ struct actor_log_sink {
 	void *data;
 };
 
+/* A system has come to its end; see actor_system_close(). */
+typedef void (*actor_close_cb)(struct actor_system *system, void *data);
+
 struct actor_system_options {
 	size_t size;      /* sizeof(struct actor_system_options) */
 	const char *name; /* default "actor" */
@@ -297,6 +301,12 @@ struct actor_system_options {
 	enum actor_log_level log_level;        /* the lowest that is logged; default ACTOR_LOG_INFO */
 	/* A configuration file, see below; default: the one that the environment names. "": none. */
 	const char *config;
+	/* 1: SIGTERM and SIGINT begin a shutdown as actor_system_shutdown(), with the callback below,
+	 * which may be NULL. The first signal counts; then both have their usual effect again, so
+	 * that a second one ends the process. If the signals cannot be waited for, that is logged. */
+	int shutdown_signals;
+	actor_close_cb on_shutdown;
+	void *on_shutdown_data;
 };
 
 /* Configuration files are in the syntax of libconfig:
@@ -308,6 +318,7 @@ struct actor_system_options {
  *                  throughput = 16; };    of each throughput dispatcher that it chooses
  *   system     = { drain_ms = 2000; };    0: closing does not wait
  *   log        = { level = "info"; };     debug, info, warning, error, off
+ *   shutdown   = { phase_timeout_ms = 5000; };
  *   class      = { NAME = { throughput = 4; dispatcher = "immediate"; };
  *                  OTHER = { dispatcher = { kind = "hybrid"; budget = 8; }; }; };
  *
@@ -337,8 +348,6 @@ ACTOR_EXPORT int actor_system_open(
  * Any thread. -EINVAL: the clock is the real one; -ECHILD. */
 ACTOR_EXPORT int actor_system_advance(struct actor_system *system, uint64_t ms);
 
-typedef void (*actor_close_cb)(struct actor_system *system, void *data);
-
 /* Closes a system: waits up to drain_ms for queued work, stops all actors (children first), hands
  * what is left to the dead letters, ends the loops. Returns at once. `cb` runs on the caller's
  * loop, or without one on a loop of the system; the system's memory is gone when it returns.
@@ -351,6 +360,75 @@ ACTOR_EXPORT int actor_system_close(struct actor_system *system, actor_close_cb 
 /* Closes a system that has no caller's loop and waits until its threads have ended.
  * ACTOR_ETHREAD on one of them; -EINVAL with a caller's loop. */
 ACTOR_EXPORT int actor_system_close_wait(struct actor_system *system);
+
+/* ---- coordinated shutdown ---- */
+
+/* What a program does before its actors stop, in this order. A phase's tasks run side by side. */
+#define ACTOR_SHUTDOWN_PHASES(X)                                                                   \
+	X(ACTOR_BEFORE_UNBIND, "before-unbind")           /* all is as usual, but not ready */     \
+	X(ACTOR_UNBIND, "unbind")                         /* take no new connections */            \
+	X(ACTOR_REQUESTS_DONE, "requests-done")           /* wait for those being handled */       \
+	X(ACTOR_SERVICE_STOP, "service-stop")             /* end connections and services */       \
+	X(ACTOR_BEFORE_LEAVE, "before-leave")             /* other processes do not know yet */    \
+	X(ACTOR_HAND_OVER, "hand-over")                   /* give work to other processes */       \
+	X(ACTOR_LEAVE, "leave")                           /* tell them that this one goes */       \
+	X(ACTOR_LEAVING, "leaving")                       /* wait until they know */               \
+	X(ACTOR_LEFT, "left")                             /* nothing comes from them any more */   \
+	X(ACTOR_DISCONNECT, "disconnect")                 /* end the connections to them */        \
+	X(ACTOR_BEFORE_SYSTEM_STOP, "before-system-stop") /* the actors' last time as usual */     \
+	X(ACTOR_SYSTEM_STOP, "system-stop")               /* the last one: then they stop */
+
+enum actor_shutdown_phase {
+	ACTOR_EACH_PHASE, /* for actor_shutdown_timeout() */
+#define ACTOR_SHUTDOWN_PHASE(phase, text) phase,
+	ACTOR_SHUTDOWN_PHASES(ACTOR_SHUTDOWN_PHASE)
+#undef ACTOR_SHUTDOWN_PHASE
+};
+
+/* "before-unbind", ...; NULL: no phase. Any thread. */
+ACTOR_EXPORT const char *actor_shutdown_phase_name(enum actor_shutdown_phase phase);
+
+#define ACTOR_SHUTDOWN_LATER 1
+
+/* A task. Runs on the first loop's thread, outside of any turn, and may use the system like any
+ * code outside a handler. Returns 0: done; ACTOR_SHUTDOWN_LATER: actor_shutdown_done() will be
+ * called for `task`; a negative value: failed. */
+typedef int (*actor_shutdown_cb)(struct actor_system *system, int task, void *data);
+
+/* Adds a task to a phase, under a name for the log that is unique in the phase. Returns its number,
+ * above 0. `data` must live until the task is over or removed, or the system is gone. Any thread.
+ * Errors: -EINVAL (phase, cb), ACTOR_ENAME, -EEXIST, ACTOR_ECLOSED (the phase has begun), -ENOMEM,
+ * ACTOR_ELIMIT, -ECHILD. */
+ACTOR_EXPORT int actor_shutdown_add(struct actor_system *system, enum actor_shutdown_phase phase,
+	const char *name, actor_shutdown_cb cb, void *data);
+
+/* Takes a task back. Any thread. -ENOENT: there is none; -EBUSY: it runs; -ESTALE: it is over. */
+ACTOR_EXPORT int actor_shutdown_remove(struct actor_system *system, int task);
+
+/* A task is done, or has failed if `status` is negative. Any thread, also inside the task. -ESTALE:
+ * it is over already, or had its time; -ENOENT: there is none; -EINVAL: its phase has not begun. */
+ACTOR_EXPORT int actor_shutdown_done(struct actor_system *system, int task, int status);
+
+/* How long a phase, or each of them, waits for its tasks, from 1 to 3 600 000 ms; default
+ * ACTOR_PHASE_TIMEOUT_MS or the configuration's. It counts from the beginning of the phase. Any
+ * thread. -EINVAL. */
+ACTOR_EXPORT int actor_shutdown_timeout(
+	struct actor_system *system, enum actor_shutdown_phase phase, int64_t timeout_ms);
+
+/* Shuts a system down: runs the phases one after the other, then closes it as actor_system_close()
+ * does, drain time included. Until then actors work as usual. A task that fails or is late is
+ * logged, and the next phase comes all the same. Returns at once; keeps a caller's loop alive. `cb`
+ * may be NULL. Real time counts, also with a clock by hand. Any thread.
+ * -EALREADY: it shuts down or closes already; from now on that is what actor_system_close() says as
+ * well. -ENOMEM; -ECHILD. */
+ACTOR_EXPORT int actor_system_shutdown(
+	struct actor_system *system, actor_close_cb cb, void *data);
+
+/* Shuts a system down that has no caller's loop, and waits until its threads have ended.
+ * ACTOR_ETHREAD on one of them; -EINVAL with a caller's loop; -EALREADY; -ECHILD. */
+ACTOR_EXPORT int actor_system_shutdown_wait(struct actor_system *system);
+
+/* ---- running by hand ---- */
 
 /* Runs the units that are ready on the caller's loop now, within what is left of this pass's
  * budgets. Returns their number. -EBUSY inside a turn; ACTOR_ETHREAD. */

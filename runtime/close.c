@@ -15,6 +15,8 @@
 #include "loop.h"
 #include "notice.h"
 #include "receive.h"
+#include "shutdown.h"
+#include "signals.h"
 #include "spec.h"
 #include "tuning.h"
 
@@ -129,6 +131,7 @@ static void begin(struct actor_system *system)
 	struct actor__loop *first = system->loops[0];
 
 	actor__handles_revive(first);
+	actor__signals_stop(system);
 	system->close_wait_ms = 1;
 	system->drain_until_ns = system->drain_ms < 0
 					 ? 0
@@ -151,9 +154,52 @@ static void on_passed(struct actor__loop *loop)
 	}
 }
 
+/* `shut_down`: after the last phase of a shutdown, during which nobody else closes. */
+static int close_begin(
+	struct actor_system *system, actor_close_cb cb, void *data, bool waited_for, bool shut_down)
+{
+	struct actor__loop *first = system->loops[0];
+	bool here = actor__loop_here(first);
+	int rc = 0;
+
+	pthread_mutex_lock(&system->lock);
+	if (atomic_load(&system->phase) != ACTOR__OPEN ||
+		(actor__shutdown_begun(system) && !shut_down))
+		rc = -EALREADY;
+	else if (here)
+		rc = actor__handles_revive(first); /* what closing waits by */
+	if (!rc) {
+		system->close_cb = cb;
+		system->close_data = data;
+		system->waited_for = waited_for;
+		atomic_store(&system->phase, ACTOR__DRAINING);
+		if (!here)
+			actor__order_send(first, ACTOR__CLOSE);
+	}
+	pthread_mutex_unlock(&system->lock);
+	/* On another thread the system may be gone by now. */
+	if (here && !rc)
+		begin(system);
+	else if (here)
+		actor__handles_ensure(first); /* somebody walked over the loop meanwhile */
+	return rc;
+}
+
+/* The end of a shutdown's last phase. Without memory for handles the next look tries again. */
+static void shutdown_over(struct actor_system *system)
+{
+	const struct actor__shutdown *s = &system->shutdown;
+
+	if (close_begin(system, s->close_cb, s->close_data, s->waited_for, true))
+		actor__handles_look(system->loops[0], LOOK_MOST_MS);
+}
+
 static void on_look(struct actor__loop *loop)
 {
-	step(loop->system);
+	if (atomic_load(&loop->system->phase) != ACTOR__OPEN)
+		step(loop->system);
+	else if (actor__shutdown_step(loop->system))
+		shutdown_over(loop->system);
 }
 
 static void on_order(struct actor__loop *loop, uint16_t order)
@@ -162,10 +208,15 @@ static void on_order(struct actor__loop *loop, uint16_t order)
 	case ACTOR__CLOSE:
 		begin(loop->system);
 		break;
+	case ACTOR__SHUTDOWN:
+		actor__shutdown_begin(loop->system);
+		break;
 	case ACTOR__STOP_ALL:
 		actor__loop_stop_all(loop);
 		break;
 	case ACTOR__END:
+		if (loop->index == 0) /* a system that never got to work */
+			actor__signals_stop(loop->system);
 		actor__loop_end(loop);
 		break;
 	default:
@@ -181,6 +232,8 @@ void actor__system_free(struct actor_system *system)
 	for (uint32_t i = 0; system->loops && i < system->loop_count; i++)
 		if (system->loops[i])
 			actor__loop_free(system->loops[i]);
+	actor__signals_free(system);
+	actor__shutdown_fini(&system->shutdown);
 	actor__waiters_rest(&system->waiters);
 	actor__specs_free(system);
 	actor__config_free(system->config);
@@ -234,45 +287,14 @@ static void on_thread_ended(struct actor__loop *loop)
 	actor__system_free(system);
 }
 
-static int close_begin(
-	struct actor_system *system, actor_close_cb cb, void *data, bool waited_for)
-{
-	struct actor__loop *first = system->loops[0];
-	bool here = actor__loop_here(first);
-	int rc = 0;
-
-	pthread_mutex_lock(&system->lock);
-	if (atomic_load(&system->phase) != ACTOR__OPEN)
-		rc = -EALREADY;
-	else if (here)
-		rc = actor__handles_revive(first); /* what closing waits by */
-	if (!rc) {
-		system->close_cb = cb;
-		system->close_data = data;
-		system->waited_for = waited_for;
-		atomic_store(&system->phase, ACTOR__DRAINING);
-		if (!here)
-			actor__order_send(first, ACTOR__CLOSE);
-	}
-	pthread_mutex_unlock(&system->lock);
-	/* On another thread the system may be gone by now. */
-	if (here && !rc)
-		begin(system);
-	else if (here)
-		actor__handles_ensure(first); /* somebody walked over the loop meanwhile */
-	return rc;
-}
-
 int actor_system_close(struct actor_system *system, actor_close_cb cb, void *data)
 {
-	return actor__forked(system) ? -ECHILD : close_begin(system, cb, data, false);
+	return actor__forked(system) ? -ECHILD : close_begin(system, cb, data, false, false);
 }
 
-int actor_system_close_wait(struct actor_system *system)
+/* May the calling thread wait for the end of the system's threads? */
+static int wait_check(struct actor_system *system)
 {
-	pthread_t last = system->loops[0]->owner;
-	int rc;
-
 	if (actor__forked(system))
 		return -ECHILD;
 	if (system->embedded)
@@ -280,12 +302,30 @@ int actor_system_close_wait(struct actor_system *system)
 	for (uint32_t i = 0; i < system->loop_count; i++)
 		if (actor__loop_here(system->loops[i]))
 			return ACTOR_ETHREAD;
-	rc = close_begin(system, NULL, NULL, true);
+	return 0;
+}
+
+static int wait_for(struct actor_system *system, int rc)
+{
 	if (rc)
 		return rc;
-	pthread_join(last, NULL);
+	pthread_join(system->loops[0]->owner, NULL);
 	actor__system_free(system);
 	return 0;
+}
+
+int actor_system_close_wait(struct actor_system *system)
+{
+	int rc = wait_check(system);
+
+	return wait_for(system, rc ? rc : close_begin(system, NULL, NULL, true, false));
+}
+
+int actor_system_shutdown_wait(struct actor_system *system)
+{
+	int rc = wait_check(system);
+
+	return wait_for(system, rc ? rc : actor__shutdown_request(system, NULL, NULL, true));
 }
 
 static void hooks_set(void)

@@ -44,7 +44,7 @@ static struct actor__config *config_new(const char *file)
 		return NULL;
 	config->override = 0;
 	config->throughput = config->dispatcher = config->dispatcher_throughput =
-		config->hybrid_budget = config->drain_ms = config->log_level = ACTOR__UNSET;
+		config->hybrid_budget = config->drain_ms = config->phase_timeout_ms = config->log_level = ACTOR__UNSET;
 	snprintf(config->file, sizeof(config->file), "%.200s", file);
 	return config;
 }

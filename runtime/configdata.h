@@ -8,6 +8,7 @@
  *   class      = ( { name = "any name"; dispatcher = { kind = "hybrid"; budget = 8; }; } );
  *   system     = { drain_ms = 2000; };
  *   log        = { level = "info"; };
+ *   shutdown   = { phase_timeout_ms = 5000; };
  *
  * One table per group in configtree.c has the keys, what is allowed, and the sentence about it. */
 #ifndef ACTOR_CONFIGDATA_H
@@ -38,6 +39,7 @@ struct actor__config {
 	int64_t dispatcher_throughput;
 	int64_t hybrid_budget;
 	int64_t drain_ms;
+	int64_t phase_timeout_ms;
 	int64_t log_level; /* enum actor_log_level */
 	uint32_t class_count;
 	struct actor__config_class *classes; /* by name */

@@ -54,6 +54,12 @@ static const struct actor__config_key log_keys[] = {
 	{NULL, 0, 0, 0, 0, NULL},
 };
 
+static const struct actor__config_key shutdown_keys[] = {
+	{"phase_timeout_ms", ACTOR__CONFIG_NUMBER, OF(phase_timeout_ms), 1, 3600000,
+		"a whole number of milliseconds from 1 to 3600000"},
+	{NULL, 0, 0, 0, 0, NULL},
+};
+
 static const struct actor__config_key root_keys[] = {
 	{"override", ACTOR__CONFIG_FLAG, OF(override), 0, 0, "true or false"},
 	{NULL, 0, 0, 0, 0, NULL},
@@ -67,6 +73,7 @@ static const struct {
 	{"dispatcher", dispatcher_keys},
 	{"system", system_keys},
 	{"log", log_keys},
+	{"shutdown", shutdown_keys},
 };
 
 #define OF_CLASS(field) offsetof(struct actor__config_class, field)
@@ -231,7 +238,7 @@ static int setting_take(
 	rc = actor__config_take(root_keys, config, &place, s);
 	if (!rc)
 		rc = actor__config_refuse_key(
-			&place, s, root_keys, "actor, class, dispatcher, log, system");
+			&place, s, root_keys, "actor, class, dispatcher, log, shutdown, system");
 	return rc < 0 ? rc : 0;
 }
 

@@ -24,6 +24,7 @@
 #include "mailbox.h"
 #include "memory.h"
 #include "names.h"
+#include "phases.h"
 #include "ring.h"
 #include "spin.h"
 
@@ -348,6 +349,7 @@ enum actor__phase {
 };
 
 struct actor__config;
+struct actor__signals;
 
 struct actor_system {
 	char name[ACTOR_NAME_BYTES + 1];
@@ -373,6 +375,8 @@ struct actor_system {
 	_Atomic uint64_t outside_created; /* by threads that are no loop of ours */
 	pthread_mutex_t lock; /* specs; spawning from outside against closing */
 	struct actor__spec_list *specs;
+	struct actor__shutdown shutdown;
+	struct actor__signals *signals; /* NULL: it does not wait for any */
 	/* closing; the first loop's thread */
 	actor_close_cb close_cb;
 	void *close_data;

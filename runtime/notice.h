@@ -5,7 +5,7 @@
  * loss of a notice: a parent would wait for a child that has gone, and closing for both. So a
  * notice lies in memory that was reserved before there was anything to tell, and sending cannot
  * fail: those of a parent and its child on another loop in their bond (bond.h), orders to a loop in
- * the loop, the news of an actor from outside in a block that is made before the actor can be
+ * the loop, the one to shut down in the system, the news of an actor from outside in a block that is made before the actor can be
  * found.
  *
  * Notices have an inbox of their own in each loop. Order: FIFO from one thread to one loop, so
@@ -30,6 +30,7 @@ enum actor__command {
 	ACTOR__STOP_ALL = 4,
 	ACTOR__END = 5,        /* close the loop */
 	ACTOR__CLOSE = 6,      /* to the first loop: begin to close the system */
+	ACTOR__SHUTDOWN = 7,   /* to the first loop: begin with the first phase */
 };
 
 /* Sends a notice that is the caller's; any thread, while the loop cannot have ended. */

@@ -10,6 +10,8 @@
 #include "options.h"
 #include "registry.h"
 #include "root.h"
+#include "shutdown.h"
+#include "signals.h"
 #include "slots.h"
 #include "spec.h"
 #include "tuning.h"
@@ -48,6 +50,7 @@ static int system_init(struct actor_system *system, struct actor_system_options 
 	actor__names_init(&system->names);
 	actor__waiters_init(&system->waiters);
 	pthread_mutex_init(&system->lock, NULL);
+	actor__shutdown_init(&system->shutdown, ACTOR_PHASE_TIMEOUT_MS);
 	rc = actor__tuning_open(system, o, &room);
 	if (rc)
 		return rc;
@@ -100,6 +103,8 @@ static void open_failed(struct actor_system *system, uint32_t started)
 		actor__dispatchers_close(loop);
 		if (!loop->owned || !loop->handles)
 			continue;
+		if (i == 0)
+			actor__signals_stop(system);
 		actor__handles_close(loop);
 		while (loop->handles_open)
 			uv_run(loop->uv, UV_RUN_NOWAIT);
@@ -128,6 +133,16 @@ static void warn_high(struct actor_system *system)
 			system->throughput, ACTOR__WARN_ABOVE);
 }
 
+/* On a caller's loop nothing can be undone any more, so a failure is only said. */
+static void signals_open(struct actor_system *system, const struct actor_system_options *options)
+{
+	int rc = actor__signals_open(system, options);
+
+	if (rc)
+		actor__log(system, ACTOR_LOG_ERROR, "SIGTERM and SIGINT will not begin a shutdown: %s",
+			actor_strerror(rc));
+}
+
 int actor_system_open(struct actor_system **out, const struct actor_system_options *given)
 {
 	struct actor_system_options options;
@@ -149,6 +164,8 @@ int actor_system_open(struct actor_system **out, const struct actor_system_optio
 	rc = system_init(system, &options);
 	if (!rc)
 		rc = loops_open(system, options.loop);
+	if (!rc && !system->embedded)
+		signals_open(system, &options);
 	if (!rc)
 		started = loops_start(system, &rc);
 	if (!rc && system->embedded)
@@ -157,6 +174,8 @@ int actor_system_open(struct actor_system **out, const struct actor_system_optio
 		open_failed(system, started);
 		return rc;
 	}
+	if (system->embedded)
+		signals_open(system, &options);
 	warn_high(system);
 	*out = system;
 	return 0;

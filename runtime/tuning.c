@@ -120,6 +120,9 @@ int actor__tuning_open(struct actor_system *system, struct actor_system_options 
 	/* An option of 0 is the default. */
 	number_decide(system, "system.drain_ms", &options->drain_ms,
 		config->drain_ms ? config->drain_ms : -1, config->drain_ms != ACTOR__UNSET);
+	if (config->phase_timeout_ms != ACTOR__UNSET)
+		for (uint32_t i = 1; i <= ACTOR__PHASES; i++)
+			system->shutdown.timeout_ms[i] = config->phase_timeout_ms;
 	dispatcher_decide(system, options, room);
 	actor__log(system, ACTOR_LOG_INFO, "configured by %s", config->file);
 	return 0;

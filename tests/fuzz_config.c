@@ -31,6 +31,7 @@ static void check(struct actor__config *config)
 	check_range(config->dispatcher_throughput, 1, ACTOR_BUDGET_MAX);
 	check_range(config->hybrid_budget, 1, ACTOR_BUDGET_MAX);
 	check_range(config->drain_ms, 0, 3600000);
+	check_range(config->phase_timeout_ms, 1, 3600000);
 	check_range(config->log_level, ACTOR_LOG_DEBUG, ACTOR_LOG_ERROR + 1);
 	for (uint32_t i = 0; i < config->class_count; i++) {
 		struct actor__config_class *cls = &config->classes[i];
@@ -44,7 +45,7 @@ static void check(struct actor__config *config)
 }
 
 static const char *const words[] = {"actor", "dispatcher", "class", "system", "log", "override",
-	"throughput", "default", "hybrid_budget", "drain_ms", "level", "kind", "budget", "name",
+	"throughput", "default", "hybrid_budget", "drain_ms", "level", "kind", "shutdown", "phase_timeout_ms", "budget", "name",
 	"look", "=", ":", "{", "}", "(", ")", "[", "]", ";", ",", "\n", "\"hybrid\"",
 	"\"Throughput\"", "\"immediate\"", "\"info\"", "\"a name\"", "\"a/b\"", "true", "false",
 	"0", "-1", "7", "1000", "1000001", "0x10", "5L", "1.5", "4294967297", "= {", "};", "# c\n",

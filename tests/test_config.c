@@ -172,9 +172,12 @@ static const struct refusal {
 		"milliseconds from 0 to 3600000"},
 	{"log = { level = \"loud\"; };", "1: log.level = \"loud\" is not allowed: debug, info, "
 					 "warning, error or off"},
+	{"shutdown = { phase_timeout_ms = 0; };",
+		"1: shutdown.phase_timeout_ms = 0 is not allowed: a whole number of milliseconds "
+		"from 1 to 3600000"},
 	{"override = 1;", "1: override = 1 is not allowed: true or false"},
 	{"colour = 1;", "1: there is no key colour; allowed here: override, actor, class, "
-			"dispatcher, log, system"},
+			"dispatcher, log, shutdown, system"},
 	{"class = 1;", "1: class = 1 is not allowed: a group of classes, or a list"},
 	{"class = { look = 3; };",
 		"1: class.look = 3 is not allowed: a group like { throughput = 16; }"},
