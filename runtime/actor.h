@@ -47,6 +47,8 @@ typedef uint64_t actor_ref;
 #define ACTOR_STASH_CAPACITY 1024 /* default number of messages that an actor may stash */
 #define ACTOR_PHASE_TIMEOUT_MS 5000 /* default time of each phase of a shutdown */
 #define ACTOR_DRAIN_MS       2000 /* default time that closing waits for queued work */
+#define ACTOR_CAPACITY_MAX   1000000000 /* largest bound of a mailbox, in messages */
+#define ACTOR_RANK_LAST      INT64_MAX
 
 struct actor_system;
 struct actor_ctx;
@@ -67,7 +69,8 @@ struct actor_dispatcher;
 	X(-5009, ACTOR_EUNIT, "a unit must run once per execute, and not inside execute")          \
 	X(-5010, ACTOR_EOPTIONS, "the options structure is too small, or a field is out of range")       \
 	X(-5011, ACTOR_ESTASH, "the actor has stashed as many messages as it may")                   \
-	X(-5012, ACTOR_ECONFIG, "the configuration file was refused; the log says why and where")
+	X(-5012, ACTOR_ECONFIG, "the configuration file was refused; the log says why and where")              \
+	X(-5013, ACTOR_EFULL, "the receiver's mailbox is full and rejects the message")
 
 enum actor_error {
 #define ACTOR_ERROR_VALUE(code, name, text) name = code,
@@ -114,6 +117,85 @@ struct actor_message {
 /* Handles a message; a negative return value is a failure. */
 typedef int (*actor_receive_cb)(struct actor_ctx *ctx, const struct actor_message *message);
 
+/* ---- mailboxes ---- */
+
+/* What happens when a message comes to a mailbox that has as many as its capacity. Each message
+ * that is dropped is counted, fires the probe `drop` and is destroyed. Never dropped are answers to
+ * the actor's own questions, requests to stop, and notifications; a mailbox may hold more of these
+ * than its capacity. */
+enum actor_overflow {
+	ACTOR_DROP_HEAD = 1, /* the oldest is dropped; the default */
+	ACTOR_DROP_NEW,      /* the new one is dropped */
+	/* Its teller gets ACTOR_EFULL and keeps it. A teller on another loop or in a thread without
+	 * one cannot be told: then it is dropped. */
+	ACTOR_REJECT,
+	/* By rank only, and the default there: the last by rank is dropped, which may be the new one;
+	 * of equals the newest. */
+	ACTOR_DROP_LOWEST,
+};
+
+/* Ranks a message: 0 comes first, equal ranks in the order in which they were told. A negative
+ * value, which is an error, ranks last, as ACTOR_RANK_LAST does. Called once per message, before it
+ * is admitted, on the receiver's loop; it may not use the runtime, nor change the message. Answers
+ * come before all ranks and are not asked about. A request to stop is handled when all mail that
+ * was told before it is, whatever its rank. */
+typedef int64_t (*actor_rank_cb)(const struct actor_message *message, void *data);
+
+/* A message in a custom mailbox. It belongs to the runtime; the mailbox only keeps its order. */
+struct actor_mail;
+
+ACTOR_EXPORT const struct actor_type *actor_mail_type(const struct actor_mail *mail);
+ACTOR_EXPORT const void *actor_mail_payload(const struct actor_mail *mail);
+ACTOR_EXPORT size_t actor_mail_bytes(const struct actor_mail *mail);
+ACTOR_EXPORT actor_ref actor_mail_sender(const struct actor_mail *mail); /* 0 = no actor */
+
+/* Two words beside a message that are the mailbox's own while it has it, NULL at first: with them
+ * a list or heap of messages needs no memory. */
+ACTOR_EXPORT void **actor_mail_links(struct actor_mail *mail);
+
+/* Is it a notification, which must not be dropped? */
+ACTOR_EXPORT int actor_mail_kept(const struct actor_mail *mail);
+
+/* Gives up a message that the mailbox has: it is counted as dropped and destroyed soon, and must
+ * not be handed out any more. Not for the message that is just being pushed, which the mailbox may
+ * refuse. -EINVAL: it is not in the mailbox; -EPERM: it must be kept. */
+ACTOR_EXPORT int actor_mail_drop(struct actor_mail *mail);
+
+/* A mailbox of the program's own: the order in which one actor handles its messages. All functions
+ * but `open` run on the actor's loop, one at a time. They may not use the runtime but by the
+ * functions above. What breaks the contract is logged once per actor: a message that is lost is a
+ * counted drop, one that was handed out twice is not handled twice. Answers to the actor's own
+ * questions and requests to stop do not pass through the mailbox: an answer is handled first, a
+ * request to stop when the mailbox has handed out all that was told before it. */
+struct actor_mailbox_ops {
+	size_t size; /* sizeof(struct actor_mailbox_ops) */
+	/* Makes the mailbox of one actor, on the thread that spawns it; `*self` is passed to the others.
+	 * A negative value is the spawn's error. NULL: `self` is the options' `ops_data`. */
+	int (*open)(void **self, void *data);
+	/* Takes a message. A negative value refuses it: its teller gets ACTOR_EFULL, as with
+	 * ACTOR_REJECT; a notification that is refused is handled without the mailbox. */
+	int (*push)(void *self, struct actor_mail *mail);
+	/* Hands out the next message. NULL: none. */
+	struct actor_mail *(*pop)(void *self);
+	/* How many it has. */
+	size_t (*count)(const void *self);
+	/* Frees the mailbox at the end of its actor. Messages that are still in it have gone to the
+	 * dead letters and may not be looked at. May be NULL. */
+	void (*close)(void *self);
+};
+
+/* Without capacity, rank and ops a mailbox is an unbounded FIFO. */
+struct actor_mailbox_options {
+	size_t size; /* sizeof(struct actor_mailbox_options) */
+	/* Messages, 1 ... ACTOR_CAPACITY_MAX; 0: no bound. Not with `ops`. */
+	int64_t capacity;
+	enum actor_overflow overflow; /* only with a capacity */
+	actor_rank_cb rank;           /* NULL: in the order of arrival. Not with `ops`. */
+	void *rank_data;
+	const struct actor_mailbox_ops *ops; /* must outlive the actor */
+	void *ops_data;
+};
+
 /* ---- classes ---- */
 
 /* The kind of an actor. Define one per kind, with static storage. All functions run on the
@@ -129,6 +211,8 @@ struct actor_class {
 	/* Runs last, after all children have stopped; also when on_start failed. May be NULL. */
 	void (*on_stop)(struct actor_ctx *ctx);
 	uint32_t id; /* the runtime's; 0 at first */
+	/* For actors that are spawned without options of their own for it. NULL: unbounded FIFO. */
+	const struct actor_mailbox_options *mailbox;
 };
 
 /* ---- dispatchers ---- */
@@ -446,7 +530,7 @@ struct actor_stats {
 	uint64_t failed;
 	uint64_t turns;
 	uint64_t dispatcher_errors;
-	uint64_t dropped; /* by bounded mailboxes and throttles */
+	uint64_t dropped; /* by mailboxes and throttles */
 };
 
 /* Sums over all loops; exact once the system rests. Any thread. */
@@ -520,11 +604,13 @@ struct actor_spawn_options {
 	int loop; /* 1 = first loop ...; default: the parent's, else by turns */
 	int64_t stash_capacity; /* messages that actor_stash() may set aside; default 1024 */
 	const struct actor_throttle_options *throttle; /* from the first message on; default: none */
+	const struct actor_mailbox_options *mailbox; /* default: the class's */
 };
 
 /* Makes a child of the running actor. Mail to it may be told at once; on_start runs first.
  * `options` may be NULL. Errors: ACTOR_ECLASS, ACTOR_ENAME, ACTOR_EBUDGET, ACTOR_EOPTIONS,
- * ACTOR_EDISPATCHER, -EEXIST (name), ACTOR_ECLOSED, ACTOR_ELIMIT, -ENOMEM. */
+ * ACTOR_EDISPATCHER, -EEXIST (name), ACTOR_ECLOSED, ACTOR_ELIMIT, -ENOMEM, or the error of a custom
+ * mailbox's open. */
 ACTOR_EXPORT int actor_spawn(struct actor_ctx *ctx, struct actor_class *cls,
 	const struct actor_spawn_options *options, actor_ref *ref);
 
@@ -563,7 +649,8 @@ ACTOR_EXPORT uv_loop_t *actor_ctx_loop(const struct actor_ctx *ctx);
  * Up to 32 bytes are copied. Above that, a type with `destroy` hands its block over (the caller
  * owns it again if this fails); a type without keeps a heap copy of plain bytes. A dead `to` is 0,
  * and the message goes to the dead letters.
- * Errors: ACTOR_ETYPE, ACTOR_ELIMIT, -ENOMEM, -EINVAL (`to` is ACTOR_NONE). Probe: enqueue. */
+ * Errors: ACTOR_ETYPE, ACTOR_ELIMIT, -ENOMEM, -EINVAL (`to` is ACTOR_NONE), ACTOR_EFULL (a mailbox
+ * on the same loop rejects it; the message stays the caller's). Probes: enqueue, drop. */
 ACTOR_EXPORT int actor_tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
 	const void *payload, size_t bytes);
 

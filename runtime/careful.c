@@ -3,46 +3,29 @@
 #include "careful.h"
 
 #include "parts.h"
-#include "stash.h"
+#include "queue.h"
 #include "throttle.h"
 #include "timeout.h"
-
-/* What was unstashed comes before the mailbox. */
-static struct actor__envelope *next(struct actor__cell *cell)
-{
-	struct actor__envelope *e =
-		cell->extra ? actor__stash_next(cell->extra->stash, &cell->loop->pool) : NULL;
-
-	if (!e)
-		return actor__mailbox_pop(&cell->mailbox);
-	cell->mailbox.count--;
-	return e;
-}
-
-/* The next message, without taking it; NULL: it cannot be told. */
-static const struct actor__envelope *ahead(const struct actor__cell *cell)
-{
-	const struct actor__envelope *e = actor__stash_ahead(cell->extra->stash);
-
-	return e ? e : cell->mailbox.first;
-}
 
 /* May the next message be handled? Without a token it is not: it waits with the actor, or it is
  * dropped. */
 static bool admitted(struct actor__cell *cell)
 {
 	struct actor__throttle *throttle = cell->extra ? cell->extra->throttle : NULL;
+	const struct actor__envelope *ahead;
 
-	if (!actor__throttle_on(throttle) || actor__envelope_kept(ahead(cell)) ||
-		actor__throttle_take(throttle))
+	if (!actor__throttle_on(throttle))
+		return true;
+	ahead = actor__queue_ahead(cell);
+	if (!ahead || actor__envelope_kept(ahead) || actor__throttle_take(throttle))
 		return true;
 	if (throttle->mode == ACTOR_THROTTLE_PAUSE) {
 		actor__throttle_pause(throttle);
 	} else {
-		struct actor__envelope *e = next(cell);
+		struct actor__envelope *e = actor__queue_pop(cell);
 
 		actor__drop(cell, e, ACTOR_ABI_DROP_THROTTLE);
-		actor__turn_done(cell->loop, cell, e);
+		actor__queue_done(cell, e);
 	}
 	return false;
 }
@@ -81,7 +64,9 @@ enum actor_abi_outcome actor__careful_run(
 			break;
 		}
 		loop->ctx.envelope =
-			due ? actor__timeout_take(cell->extra->timeout) : next(cell);
+			due ? actor__timeout_take(cell->extra->timeout) : actor__queue_pop(cell);
+		if (!loop->ctx.envelope)
+			continue; /* a mailbox that has lost what it counted */
 		if (actor__turn_special(&loop->ctx, cell, loop->ctx.envelope, turn, depth)) {
 			handled++;
 			went(cell);

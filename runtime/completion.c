@@ -4,6 +4,7 @@
 
 #include "extra.h"
 #include "pending.h"
+#include "queue.h"
 #include "timeout.h"
 #include "timers.h"
 
@@ -55,7 +56,7 @@ static void message_end(struct actor__cell *cell, struct actor__pending *p)
 	if (!p->taken)
 		actor__envelope_release(p->envelope);
 	cell->mailbox.count--;
-	actor__turn_done(loop, cell, p->envelope);
+	actor__queue_done(cell, p->envelope);
 	actor__pending_free(cell);
 	/* One writer; stats and observers read it. */
 	__atomic_store_n(&loop->abi->delivered, loop->abi->delivered + 1, __ATOMIC_RELAXED);

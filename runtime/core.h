@@ -21,6 +21,7 @@
 #include "asks.h"
 #include "inbox.h"
 #include "logger.h"
+#include "mail.h"
 #include "mailbox.h"
 #include "memory.h"
 #include "names.h"
@@ -302,6 +303,7 @@ struct actor__loop {
 	struct actor__cell *top; /* actors at top level */
 	struct actor_ctx ctx;
 	struct actor__pool pool;
+	struct actor__mails mails;
 	struct actor__slots *slots;
 	const uint64_t *segments; /* of the actor table */
 	struct actor__asks asks;

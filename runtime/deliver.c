@@ -2,7 +2,11 @@
 /* Delivery on the receiver's loop, and dead letters. */
 #include "deliver.h"
 
+#include "box.h"
+#include "extra.h"
+#include "log.h"
 #include "observe.h"
+#include "path.h"
 #include "timers.h"
 
 #include <errno.h>
@@ -66,6 +70,69 @@ static int deliver_without(
 	return 0;
 }
 
+/* The log once has what a custom mailbox did wrong first. */
+static void complaint_log(struct actor__cell *cell)
+{
+	struct actor__custom *custom = &cell->extra->box->custom;
+	char path[ACTOR__PATH_BYTES];
+
+	actor__path_text(cell->loop->system, cell->self, path, sizeof(path));
+	actor__log(cell->loop->system, ACTOR_LOG_ERROR, "the custom mailbox of %s (%s) %s", path,
+		cell->cls->name, custom->complaint);
+	custom->complaint = NULL;
+}
+
+void actor__deliver_dropped(struct actor__cell *cell)
+{
+	struct actor__mail_list *list = &cell->extra->box->list;
+	struct actor_mail *mail;
+
+	/* One by one: a payload's destroy may tell. */
+	while ((mail = list->dropped)) {
+		list->dropped = mail->behind;
+		actor__drop(cell, &mail->envelope, (enum actor_abi_drop)mail->rank);
+		actor__mail_free(&cell->loop->mails, &cell->loop->pool, mail);
+	}
+	if (ACTOR__UNLIKELY(cell->extra->box->custom.complaint != NULL))
+		complaint_log(cell);
+}
+
+/* What becomes of mail that a box does not admit. */
+static int refused(struct actor__cell *cell, struct actor__envelope *e, int rc)
+{
+	if (rc == ACTOR__BOX_DROP_NEW)
+		actor__drop(cell, e, ACTOR_ABI_DROP_NEW);
+	else if (e->flags & ACTOR__FOREIGN || actor__envelope_timed(e)) /* nobody can be told */
+		actor__drop(cell, e, ACTOR_ABI_DROP_REJECT);
+	else
+		return rc;
+	return 0;
+}
+
+int actor__deliver_boxed(struct actor__cell *cell, struct actor__envelope *e)
+{
+	struct actor__loop *loop = cell->loop;
+	struct actor__box *box = cell->extra->box;
+	struct actor_mail *mail = actor__mail_new(&loop->mails, &loop->pool, e);
+	bool asked;
+	int rc;
+
+	if (!mail)
+		return deliver_without(loop, cell, e);
+	rc = actor__box_put(box, mail);
+	actor__box_counted(box, &cell->mailbox.count);
+	if (rc) {
+		actor__mail_free(&loop->mails, &loop->pool, mail);
+		rc = refused(cell, e, rc);
+	} else {
+		asked = actor__cell_ask(cell);
+		if (ACTOR__LISTENED(enqueue) && !(e->flags & ACTOR__POISON))
+			actor__observe_enqueue(cell, e, asked);
+	}
+	actor__deliver_dropped(cell);
+	return rc;
+}
+
 int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
 {
 	struct actor__cell *cell = actor__slot_find(loop, e->to);
@@ -76,9 +143,13 @@ int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
 		actor__dead_letter(loop, e);
 		return 0;
 	}
+	if (ACTOR__UNLIKELY(actor__chunk_ends(cell->mailbox.end))) {
+		if (actor__mailbox_boxed(&cell->mailbox))
+			return actor__deliver_boxed(cell, e);
+		if (!actor__mailbox_grow(&cell->mailbox, &loop->pool))
+			return deliver_without(loop, cell, e);
+	}
 	place = actor__mailbox_push(&cell->mailbox, &loop->pool);
-	if (!place)
-		return deliver_without(loop, cell, e);
 	*place = *e;
 	asked = actor__cell_ask(cell);
 	if (ACTOR__LISTENED(enqueue) && !(e->flags & ACTOR__POISON))

@@ -11,12 +11,19 @@
 void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *envelope);
 
 /* Puts a copy of the envelope into its receiver's mailbox and asks for a turn. It belongs to the
- * mailbox (or is released) unless the result is -ENOMEM. */
+ * mailbox (or is released) unless the result is -ENOMEM, or ACTOR_EFULL if somebody on this loop
+ * tells it. */
 int actor__deliver(struct actor__loop *loop, struct actor__envelope *envelope);
+
+/* The same for a cell whose messages are in a box. */
+int actor__deliver_boxed(struct actor__cell *cell, struct actor__envelope *envelope);
 
 /* Counts and publishes a message that was not or no longer wanted, then releases it. */
 void actor__drop(
 	struct actor__cell *cell, struct actor__envelope *envelope, enum actor_abi_drop reason);
+
+/* Drops what a box has given up. */
+void actor__deliver_dropped(struct actor__cell *cell);
 
 /* Fires the probe `enqueue` for mail that has just entered. */
 void actor__observe_enqueue(

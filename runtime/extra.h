@@ -9,6 +9,7 @@
 #include "behaviours.h"
 #include "core.h"
 
+struct actor__box;
 struct actor__pending;
 struct actor__stash;
 struct actor__throttle;
@@ -16,6 +17,7 @@ struct actor__timeout;
 
 struct actor__extra {
 	struct actor__behaviours behaviours;
+	struct actor__box *box; /* NULL: a plain mailbox */
 	struct actor__stash *stash;
 	uint32_t stash_capacity; /* 0: the usual one */
 	struct actor__index timers; /* by key */

@@ -7,8 +7,8 @@
 #include "observe.h"
 #include "parts.h"
 #include "path.h"
+#include "queue.h"
 #include "registry.h"
-#include "stash.h"
 #include "supervision.h"
 
 
@@ -141,20 +141,13 @@ static void terminate(struct actor__cell *cell)
 
 static void mail_to_dead_letters(struct actor__cell *cell)
 {
-	struct actor__pool *pool = &cell->loop->pool;
-
 	struct actor__envelope *e;
 
-	/* What was unstashed comes first. */
-	while (cell->extra && (e = actor__stash_next(cell->extra->stash, pool))) {
-		cell->mailbox.count--;
+	while ((e = actor__queue_oldest(cell))) {
 		actor__dead_letter(cell->loop, e);
+		actor__queue_done(cell, e);
 	}
-	while (cell->mailbox.count) {
-		actor__dead_letter(cell->loop, actor__mailbox_pop(&cell->mailbox));
-		actor__mailbox_done(&cell->mailbox, pool);
-	}
-	actor__mailbox_rest(&cell->mailbox, pool);
+	actor__mailbox_rest(&cell->mailbox, &cell->loop->pool);
 }
 
 static void tell_parent(struct actor__cell *cell)

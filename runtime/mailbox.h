@@ -76,6 +76,14 @@ struct actor__mailbox {
 	uint32_t count;
 };
 
+/* The end of a mailbox that has its messages in a box: it is full, and cannot grow. */
+#define ACTOR__BOXED ((struct actor__envelope *)(uintptr_t)ACTOR__CHUNK_BYTES)
+
+static inline int actor__mailbox_boxed(const struct actor__mailbox *box)
+{
+	return box->end == ACTOR__BOXED;
+}
+
 /* Is there no place at `at`: no chunk, or just behind one? */
 static inline int actor__chunk_ends(const struct actor__envelope *at)
 {

@@ -2,6 +2,7 @@
 /* Each feature's part is asked and emptied here. */
 #include "parts.h"
 
+#include "box.h"
 #include "stash.h"
 #include "throttle.h"
 #include "timeout.h"
@@ -12,8 +13,8 @@ void actor__extra_careful(struct actor__cell *cell)
 	const struct actor__extra *extra = cell->extra;
 	uint8_t before = cell->state;
 
-	if (extra && (actor__stash_replays(extra->stash) || actor__timeout_on(extra->timeout) ||
-			     actor__throttle_on(extra->throttle)))
+	if (extra && (extra->box || actor__stash_replays(extra->stash) ||
+			     actor__timeout_on(extra->timeout) || actor__throttle_on(extra->throttle)))
 		cell->state |= ACTOR__CAREFUL;
 	else
 		cell->state &= (uint8_t)~ACTOR__CAREFUL;
@@ -36,6 +37,7 @@ void actor__extra_free(struct actor__cell *cell)
 	if (!cell->extra)
 		return;
 	actor__behaviours_clear(&cell->extra->behaviours);
+	actor__box_free(cell->extra->box);
 	actor__heap_free(cell->extra->stash);
 	actor__timeout_free(cell->extra->timeout);
 	actor__throttle_free(cell->extra->throttle);

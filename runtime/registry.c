@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 
 struct actor_type *actor__types[ACTOR__IDS];
@@ -104,7 +105,7 @@ int actor__class_register(struct actor_class *cls)
 
 	if (cls && __atomic_load_n(&cls->id, __ATOMIC_ACQUIRE))
 		return 0;
-	if (!cls || cls->size < sizeof(*cls) || !actor__name_valid(cls->name) || !cls->on_message)
+	if (!cls || cls->size < offsetof(struct actor_class, mailbox) || !actor__name_valid(cls->name) || !cls->on_message)
 		return ACTOR_ECLASS;
 	actor__root_init();
 	pthread_mutex_lock(&lock);

@@ -3,6 +3,7 @@
 #include "spawn.h"
 
 #include "bond.h"
+#include "box.h"
 #include "fork.h"
 #include "life.h"
 #include "log.h"
@@ -25,6 +26,7 @@
 struct request {
 	struct actor_class *cls;
 	struct actor_spawn_options options;
+	struct actor_mailbox_options mailbox;      /* size 0: a plain one */
 	struct actor__loop *loop;                  /* where it will live */
 	struct actor__spec_list *spec;             /* NULL: the loop's standard one */
 	uint32_t throughput;
@@ -41,6 +43,17 @@ static int options_check(const struct actor_spawn_options *options)
 	if (options->name && !actor__name_valid(options->name))
 		return ACTOR_ENAME;
 	return options->throttle ? actor__throttle_check(options->throttle) : 0;
+}
+
+/* The mailbox that is asked for, or the class's; false: its options are no options. */
+static bool mailbox_read(struct request *r)
+{
+	const struct actor_mailbox_options *o = r->options.mailbox;
+
+	r->mailbox.size = 0;
+	if (!o && r->cls->size > offsetof(struct actor_class, mailbox))
+		o = r->cls->mailbox;
+	return !o || actor__options_read(&r->mailbox, sizeof(r->mailbox), o, sizeof(*o));
 }
 
 static int request_init(struct request *r, struct actor_system *system, struct actor_class *cls,
@@ -70,13 +83,34 @@ static int request_init(struct request *r, struct actor_system *system, struct a
 		actor__log(system, ACTOR_LOG_WARN,
 			"class %s: throughput %u is above %u: one actor may hold its loop for long",
 			cls->name, r->throughput, ACTOR__WARN_ABOVE);
-	if (options->loop < 0 || (uint32_t)options->loop > system->loop_count)
+	if (options->loop < 0 || (uint32_t)options->loop > system->loop_count || !mailbox_read(r))
 		return ACTOR_EOPTIONS;
 	if (options->loop)
 		r->loop = system->loops[options->loop - 1];
 	if (atomic_load_explicit(&system->phase, memory_order_relaxed) != ACTOR__OPEN)
 		return ACTOR_ECLOSED;
 	return options->dispatcher ? actor__spec_use(system, options->dispatcher, &r->spec) : 0;
+}
+
+/* Gives the cell another mailbox than a plain one, if that is asked for. */
+static int cell_mailbox(struct actor__cell *cell, const struct actor_mailbox_options *o)
+{
+	struct actor__box *box;
+	int rc;
+
+	if (!o->size)
+		return 0;
+	rc = actor__box_new(&box, o);
+	if (rc || !box)
+		return rc;
+	if (!actor__extra_of(cell)) {
+		actor__box_free(box);
+		return -ENOMEM;
+	}
+	cell->extra->box = box;
+	cell->mailbox.end = ACTOR__BOXED;
+	cell->state |= ACTOR__CAREFUL;
+	return 0;
 }
 
 /* The extra part, if an option needs it from the beginning. */
@@ -120,6 +154,8 @@ static int cell_init(struct actor__cell *cell, const struct request *r, actor_re
 			memset(actor__cell_state(cell), 0, r->cls->state_bytes);
 	}
 	rc = extra_init(cell, &r->options);
+	if (!rc)
+		rc = cell_mailbox(cell, &r->mailbox);
 	if (!rc && r->options.name)
 		rc = actor__names_add(
 			&system->names, r->parent, r->options.name, ref, &cell->name);

@@ -11,7 +11,7 @@ static struct actor__stash_batch *batch_new(struct actor__pool *pool)
 	struct actor__stash_batch *batch = actor__pool_take(pool, sizeof(*batch));
 
 	if (batch)
-		*batch = (struct actor__stash_batch){{NULL, NULL, 0}, NULL};
+		*batch = (struct actor__stash_batch){.next = NULL};
 	return batch;
 }
 

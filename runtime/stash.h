@@ -41,6 +41,13 @@ static inline const struct actor__envelope *actor__stash_ahead(const struct acto
 	return stash && stash->replay ? stash->replay->box.first : NULL;
 }
 
+/* Is this the one that is being handled? */
+static inline bool actor__stash_has(
+	const struct actor__stash *stash, const struct actor__envelope *envelope)
+{
+	return stash && envelope == &stash->open;
+}
+
 static inline bool actor__stash_replays(const struct actor__stash *stash)
 {
 	return stash && stash->replay;

@@ -170,10 +170,26 @@ INLINE int tell_place(struct actor_ctx *ctx, struct actor__cell *cell, uint64_t 
 	return stamped ? tell_ask_at(cell, now) : tell_ask(cell);
 }
 
+/* The messages of the receiver are in a box. */
+NOINLINE int tell_boxed(struct actor_ctx *ctx, struct actor__cell *cell, uint64_t mark,
+	const void *payload, size_t bytes, uint64_t extra)
+{
+	struct actor__envelope e;
+
+	e.to = cell->self;
+	e.sender = ctx->cell->self;
+	e.stamp = actor__probes_records() ? actor__ticks() : 0;
+	e.head = mark << 32 | (uint64_t)bytes << 48 | extra;
+	payload_copy(e.inlined, payload, bytes);
+	return actor__deliver_boxed(cell, &e);
+}
+
 /* The mailbox needs another chunk first. */
 NOINLINE int tell_grown(struct actor_ctx *ctx, struct actor__cell *cell, uint64_t mark,
 	const void *payload, size_t bytes, uint64_t extra)
 {
+	if (actor__mailbox_boxed(&cell->mailbox))
+		return tell_boxed(ctx, cell, mark, payload, bytes, extra);
 	if (!actor__mailbox_grow(&cell->mailbox, &ctx->loop->pool))
 		return -ENOMEM;
 	if (actor__probes_records())

@@ -4,6 +4,7 @@
 
 #include "extra.h"
 #include "pending.h"
+#include "queue.h"
 #include "timers.h"
 
 /* The answer to an ask of this actor; a late one is ignored. */
@@ -54,7 +55,7 @@ void actor__turn_aside(struct actor_ctx *ctx, struct actor__cell *cell, struct a
 	}
 	ctx->loop->aside++;
 	cell->signals |= ACTOR__SIGNAL_LOOK; /* whoever runs the turn counts it against the budget */
-	actor__turn_done(ctx->loop, cell, e);
+	actor__queue_done(cell, e);
 }
 
 bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e,
@@ -66,12 +67,12 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 
 	if (timer && !actor__timers_accept(cell, e, &ctx->missed)) {
 		actor__envelope_release(e);
-		actor__turn_done(loop, cell, e);
+		actor__queue_done(cell, e);
 		return false;
 	}
 	if (e->flags & ACTOR__POISON) {
 		cell->signals |= ACTOR__SIGNAL_TERMINATE;
-		actor__turn_done(loop, cell, e);
+		actor__queue_done(cell, e);
 		return false;
 	}
 	actor__envelope_open(e, &ctx->message);
@@ -93,6 +94,6 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 	if (!(ctx->aftermath & ACTOR__TAKEN))
 		actor__envelope_release(e);
 	ctx->aftermath = 0;
-	actor__turn_done(loop, cell, e);
+	actor__queue_done(cell, e);
 	return true;
 }

@@ -26,14 +26,6 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 void actor__turn_aside(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e,
 	const struct actor__turn *turn, uint32_t depth);
 
-/* Gives up the place of a message. Only those from the front of a plain mailbox have one. */
-static inline void actor__turn_done(
-	struct actor__loop *loop, struct actor__cell *cell, struct actor__envelope *e)
-{
-	if (e == cell->mailbox.first)
-		actor__mailbox_done_with(&cell->mailbox, e, &loop->pool);
-}
-
 /* One plain message from the front of the mailbox. False: it is not handled yet. */
 ACTOR__INLINE bool actor__turn_message(struct actor__loop *loop, struct actor__cell *cell,
 	struct actor__envelope *e, const struct actor__turn *turn, uint32_t depth,
