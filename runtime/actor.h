@@ -48,6 +48,7 @@ typedef uint64_t actor_ref;
 #define ACTOR_PHASE_TIMEOUT_MS 5000 /* default time of each phase of a shutdown */
 #define ACTOR_DRAIN_MS       2000 /* default time that closing waits for queued work */
 #define ACTOR_CAPACITY_MAX   1000000000 /* largest bound of a mailbox, in messages */
+#define ACTOR_HIGH_WATER     10000 /* messages in a mailbox that are worth a warning */
 #define ACTOR_RANK_LAST      INT64_MAX
 
 struct actor_system;
@@ -194,6 +195,10 @@ struct actor_mailbox_options {
 	void *rank_data;
 	const struct actor_mailbox_ops *ops; /* must outlive the actor */
 	void *ops_data;
+	/* A warning is logged when this many messages are queued, and at each doubling of it; default
+	 * ACTOR_HIGH_WATER, -1: never. Mailboxes without capacity, rank and ops are looked at each
+	 * time they have grown by 15 messages. */
+	int64_t high_water;
 };
 
 /* ---- classes ---- */

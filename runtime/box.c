@@ -29,7 +29,8 @@ static int options_check(const struct actor_mailbox_options *o)
 {
 	const struct actor_mailbox_ops *ops = o->ops;
 
-	if (o->capacity < 0 || o->capacity > ACTOR_CAPACITY_MAX)
+	if (o->capacity < 0 || o->capacity > ACTOR_CAPACITY_MAX || o->high_water < -1 ||
+		o->high_water > UINT32_MAX)
 		return ACTOR_EOPTIONS;
 	if (o->overflow && (!o->capacity || (uint32_t)o->overflow > ACTOR_DROP_LOWEST ||
 				   !(policies[o->overflow] & KIND(kind_of(o)))))

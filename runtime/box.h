@@ -56,6 +56,13 @@ struct actor_mail *actor__box_ahead(struct actor__box *box);
 /* Takes out the oldest one, for the end of the actor: it is popped no more. */
 struct actor_mail *actor__box_oldest(struct actor__box *box);
 
+static inline uint64_t actor__box_oldest_stamp(const struct actor__box *box)
+{
+	const struct actor_mail *mail = box->held ? box->held : box->list.oldest;
+
+	return mail ? mail->envelope.stamp : 0;
+}
+
 /* How much can be handled now. */
 static inline uint32_t actor__box_count(const struct actor__box *box)
 {

@@ -8,6 +8,7 @@
 #include "observe.h"
 #include "path.h"
 #include "timers.h"
+#include "water.h"
 
 #include <errno.h>
 
@@ -125,12 +126,25 @@ int actor__deliver_boxed(struct actor__cell *cell, struct actor__envelope *e)
 		actor__mail_free(&loop->mails, &loop->pool, mail);
 		rc = refused(cell, e, rc);
 	} else {
+		if (actor__water_high(&cell->mailbox))
+			actor__water_risen(cell, actor__box_oldest_stamp(box));
 		asked = actor__cell_ask(cell);
 		if (ACTOR__LISTENED(enqueue) && !(e->flags & ACTOR__POISON))
 			actor__observe_enqueue(cell, e, asked);
 	}
 	actor__deliver_dropped(cell);
 	return rc;
+}
+
+bool actor__deliver_grow(struct actor__cell *cell)
+{
+	struct actor__mailbox *box = &cell->mailbox;
+
+	if (!actor__mailbox_grow(box, &cell->loop->pool))
+		return false;
+	if (ACTOR__UNLIKELY(actor__water_high(box)))
+		actor__water_risen(cell, box->first->stamp);
+	return true;
 }
 
 int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
@@ -146,7 +160,7 @@ int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
 	if (ACTOR__UNLIKELY(actor__chunk_ends(cell->mailbox.end))) {
 		if (actor__mailbox_boxed(&cell->mailbox))
 			return actor__deliver_boxed(cell, e);
-		if (!actor__mailbox_grow(&cell->mailbox, &loop->pool))
+		if (!actor__deliver_grow(cell))
 			return deliver_without(loop, cell, e);
 	}
 	place = actor__mailbox_push(&cell->mailbox, &loop->pool);

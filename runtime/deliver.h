@@ -25,6 +25,9 @@ void actor__drop(
 /* Drops what a box has given up. */
 void actor__deliver_dropped(struct actor__cell *cell);
 
+/* A plain mailbox has no place: adds a chunk. False: no memory. */
+bool actor__deliver_grow(struct actor__cell *cell);
+
 /* Fires the probe `enqueue` for mail that has just entered. */
 void actor__observe_enqueue(
 	const struct actor__cell *cell, const struct actor__envelope *envelope, bool asked);

@@ -18,6 +18,7 @@ struct actor__timeout;
 struct actor__extra {
 	struct actor__behaviours behaviours;
 	struct actor__box *box; /* NULL: a plain mailbox */
+	uint64_t high_water;    /* of a watched mailbox, 0 = no warning */
 	struct actor__stash *stash;
 	uint32_t stash_capacity; /* 0: the usual one */
 	struct actor__index timers; /* by key */

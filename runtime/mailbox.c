@@ -2,6 +2,8 @@
 /* Growing and shrinking of a mailbox by whole chunks. */
 #include "mailbox.h"
 
+#include "deep.h"
+
 static struct actor__chunk *chunk_before(struct actor__envelope *end)
 {
 	return (struct actor__chunk *)((uintptr_t)end - ACTOR__CHUNK_BYTES);
@@ -33,4 +35,7 @@ void actor__mailbox_shrink(struct actor__mailbox *box, struct actor__pool *pool)
 		box->end = NULL;
 	}
 	actor__pool_give(pool, chunk, sizeof(*chunk));
+	if (__builtin_expect(box->deep, 0))
+		box->deep = actor__deep_write(
+			box->deep, box->count, box->count ? box->first->stamp : 0);
 }

@@ -74,6 +74,9 @@ struct actor__mailbox {
 	struct actor__envelope *first; /* the oldest message; NULL: no storage */
 	struct actor__envelope *end;   /* where the next one goes */
 	uint32_t count;
+	uint8_t deep;    /* 1 + its entry in the root's table, 0 = none */
+	uint8_t warned;  /* how often it passed its high-water mark or a doubling of it */
+	uint8_t watched; /* it has a mark of its own, in its cell's extra part */
 };
 
 /* The end of a mailbox that has its messages in a box: it is full, and cannot grow. */

@@ -3,8 +3,21 @@
 #include "queue.h"
 
 #include "box.h"
+#include "deep.h"
 #include "extra.h"
 #include "stash.h"
+
+#define LOOK_EVERY 16 /* messages of a deep mailbox */
+
+/* The box has changed: brings the count and the table of deep mailboxes up to date. */
+static void fallen(struct actor__cell *cell, struct actor__box *box)
+{
+	actor__box_counted(box, &cell->mailbox.count);
+	if (cell->mailbox.deep &&
+		(cell->mailbox.count < ACTOR__DEEP || cell->mailbox.count % LOOK_EVERY == 0))
+		cell->mailbox.deep = actor__deep_write(cell->mailbox.deep, cell->mailbox.count,
+			actor__box_oldest_stamp(box));
+}
 
 /* What was unstashed comes before the mailbox. */
 static struct actor__envelope *unstashed(struct actor__cell *cell)
@@ -27,7 +40,7 @@ struct actor__envelope *actor__queue_pop(struct actor__cell *cell)
 	if (!actor__mailbox_boxed(&cell->mailbox))
 		return actor__mailbox_pop(&cell->mailbox);
 	mail = actor__box_pop(cell->extra->box);
-	actor__box_counted(cell->extra->box, &cell->mailbox.count);
+	fallen(cell, cell->extra->box);
 	actor__deliver_dropped(cell);
 	return mail ? &mail->envelope : NULL;
 }
@@ -40,7 +53,7 @@ const struct actor__envelope *actor__queue_ahead(struct actor__cell *cell)
 	if (e || !actor__mailbox_boxed(&cell->mailbox))
 		return e ? e : cell->mailbox.first;
 	mail = actor__box_ahead(cell->extra->box);
-	actor__box_counted(cell->extra->box, &cell->mailbox.count);
+	fallen(cell, cell->extra->box);
 	actor__deliver_dropped(cell);
 	return mail ? &mail->envelope : NULL;
 }
@@ -56,7 +69,7 @@ struct actor__envelope *actor__queue_oldest(struct actor__cell *cell)
 		return cell->mailbox.count ? actor__mailbox_pop(&cell->mailbox) : NULL;
 	actor__deliver_dropped(cell);
 	mail = actor__box_oldest(cell->extra->box);
-	actor__box_counted(cell->extra->box, &cell->mailbox.count);
+	fallen(cell, cell->extra->box);
 	return mail ? &mail->envelope : NULL;
 }
 

@@ -101,15 +101,21 @@ static int cell_mailbox(struct actor__cell *cell, const struct actor_mailbox_opt
 	if (!o->size)
 		return 0;
 	rc = actor__box_new(&box, o);
-	if (rc || !box)
+	if (rc || (!box && !o->high_water))
 		return rc;
 	if (!actor__extra_of(cell)) {
 		actor__box_free(box);
 		return -ENOMEM;
 	}
-	cell->extra->box = box;
-	cell->mailbox.end = ACTOR__BOXED;
-	cell->state |= ACTOR__CAREFUL;
+	if (o->high_water) {
+		cell->mailbox.watched = 1;
+		cell->extra->high_water = o->high_water > 0 ? (uint64_t)o->high_water : 0;
+	}
+	if (box) {
+		cell->extra->box = box;
+		cell->mailbox.end = ACTOR__BOXED;
+		cell->state |= ACTOR__CAREFUL;
+	}
 	return 0;
 }
 

@@ -190,7 +190,7 @@ NOINLINE int tell_grown(struct actor_ctx *ctx, struct actor__cell *cell, uint64_
 {
 	if (actor__mailbox_boxed(&cell->mailbox))
 		return tell_boxed(ctx, cell, mark, payload, bytes, extra);
-	if (!actor__mailbox_grow(&cell->mailbox, &ctx->loop->pool))
+	if (!actor__deliver_grow(cell))
 		return -ENOMEM;
 	if (actor__probes_records())
 		return tell_place(ctx, cell, mark, payload, bytes, extra, actor__ticks(), true);

@@ -355,6 +355,9 @@ static void options_that_contradict_are_refused(void **state)
 		{O(.ops = &ops, .overflow = ACTOR_REJECT), ACTOR_EOPTIONS},
 		{O(.ops = &no_pop), ACTOR_EOPTIONS},
 		{O(.ops = &short_ops), ACTOR_EOPTIONS},
+		{O(.high_water = -1), 0},
+		{O(.high_water = -2), ACTOR_EOPTIONS},
+		{O(.high_water = 1ll << 32), ACTOR_EOPTIONS},
 		{{.size = 8}, ACTOR_EOPTIONS},
 	};
 #undef O

@@ -521,7 +521,7 @@ static bool without_memory(const struct actor_mailbox_options *mailbox, int64_t 
 static void any_allocation_may_fail_and_no_accepted_message_is_lost(void **state)
 {
 	static const struct actor_mailbox_options kinds[] = {
-		MAILBOX(0),
+		MAILBOX(.high_water = 20),
 		MAILBOX(.capacity = 600),
 		MAILBOX(.capacity = 10, .overflow = ACTOR_REJECT),
 		MAILBOX(.rank = rank),
