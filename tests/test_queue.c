@@ -484,6 +484,66 @@ static void a_throttle_holds_what_is_next_at_that_time(void **state)
 	}
 }
 
+/* ---- with pending handlers ---- */
+
+static struct actor_token pending_token;
+
+static int on_pender(struct actor_ctx *ctx, const struct actor_message *m)
+{
+	uint64_t word = first_word(m);
+
+	note((char)word);
+	return word == 'p' ? actor_pending(ctx, &pending_token) : 0;
+}
+
+static int on_complete(
+	struct actor_ctx *ctx, int status, const struct actor_message *message, void *data)
+{
+	note('P');
+	return first_word(message) == 'p' ? 0 : -1;
+}
+
+static struct actor_class pender_class = {
+	.size = sizeof(pender_class), .name = "pender", .on_message = on_pender};
+
+static void a_pending_message_is_no_part_of_the_bound_and_stays_whole(void **state)
+{
+	static const struct {
+		struct actor_mailbox_options mailbox;
+		const char *handled;
+	} cases[] = {
+		{MAILBOX(.capacity = 2), "pPde"},
+		{MAILBOX(.capacity = 2, .overflow = ACTOR_REJECT), "pPab"},
+		{MAILBOX(.rank = rank, .capacity = 3), "pPabc"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct actor_spawn_options options = {
+			.size = sizeof(options), .mailbox = &cases[i].mailbox};
+		struct lab lab;
+		actor_ref ref;
+
+		memset(&notes, 0, sizeof(notes));
+		lab_open(&lab, NULL);
+		assert_int_equal(actor_system_spawn(lab.system, &pender_class, &options, &ref), 0);
+		assert_int_equal(token_tell(&lab, ref, 'p'), 0);
+		lab_run(&lab);
+		for (const char *c = "abcde"; *c; c++)
+			token_tell(&lab, ref, *c);
+		lab_run(&lab);
+		assert_string_equal(notes.text, "p");
+		assert_int_equal(
+			actor_complete(lab.system, pending_token, 0, on_complete, NULL), 0);
+		lab_run(&lab);
+		if (strcmp(notes.text, cases[i].handled) != 0)
+			fail_msg("case %zu: %s", i, notes.text);
+		assert_int_equal(lab_stats(&lab).failed, 0);
+		assert_int_equal(atomic_load(&tokens_alive), 0);
+		lab_close(&lab);
+	}
+}
+
 /* ---- without memory ---- */
 
 /* False: no allocation failed any more. */
@@ -776,6 +836,7 @@ int main(void)
 			what_was_stashed_comes_before_the_mailbox_and_is_no_part_of_its_bound),
 		cmocka_unit_test(a_timer_is_subject_to_the_bound_and_goes_on),
 		cmocka_unit_test(a_throttle_holds_what_is_next_at_that_time),
+		cmocka_unit_test(a_pending_message_is_no_part_of_the_bound_and_stays_whole),
 		cmocka_unit_test(any_allocation_may_fail_and_no_accepted_message_is_lost),
 		cmocka_unit_test(a_payload_that_is_destroyed_may_tell_the_same_mailbox),
 		cmocka_unit_test(a_class_has_a_mailbox_for_all_its_actors),
