@@ -28,12 +28,12 @@ END
 diff "$dir/wanted" "$dir/files" >&2 || fail 'the installed files are not the wanted ones'
 grep -q "$dir" "$root/lib/pkgconfig/libactor.pc" && fail 'libactor.pc names the staging directory'
 
-# Only the public names are visible, and every function of the header is there.
+# Only the public names are visible, and every function and variable of the header is there.
 nm -D --defined-only "$root/lib/libactor.so" | awk '{print $3}' | sort >"$dir/exported"
 grep -v '^actor_[a-z]' "$dir/exported" >&2 && fail 'the shared library exports other names'
 grep -q '^actor__' "$dir/exported" && fail 'the shared library exports private names'
 grep -v '^#' "$root/include/actor.h" | tr '\n' ' ' | grep -oE 'ACTOR_EXPORT [^;]*;' |
-	sed -E 's/^[^(]*[ *](actor_[a-z_]+)\(.*/\1/' | sort -u >"$dir/declared"
+	sed -E 's/^[^(]*[ *](actor_[a-z_]+)\(.*/\1/; s/^[^(]* extern [^(]*[ *](actor_[a-z_]+);/\1/' | sort -u >"$dir/declared"
 [ -s "$dir/declared" ] || fail 'found no function in the header'
 comm -23 "$dir/declared" "$dir/exported" >"$dir/absent"
 [ ! -s "$dir/absent" ] || fail "declared, but not exported: $(tr '\n' ' ' <"$dir/absent")"
