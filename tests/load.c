@@ -454,6 +454,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	while (sem_wait(&end) != 0)
 		;
+	pthread_join(thread, NULL);
 	if (atomic_load(&again))
 		execv("/proc/self/exe", wish.arguments);
 	return 0;

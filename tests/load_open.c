@@ -236,5 +236,6 @@ int main(int argc, char **argv)
 	printf("done %lu\n", (unsigned long)handled);
 	fflush(stdout);
 	wait_for(&end);
+	pthread_join(obeys, NULL);
 	return 0;
 }

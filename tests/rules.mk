@@ -19,7 +19,7 @@ LONG_TESTS    := tests/test_empty.sh
 SCRIPT_TESTS  := $(filter-out $(LONG_TESTS),$(sort $(wildcard tests/test_*.sh)))
 
 # What a test may want to know of its build; the rest a sanitizer should do.
-TEST_ENVIRONMENT := B='$(B)' CC='$(CC)' CLANG='$(CLANG)' FAKE_TARGET='$(B)/tests/fake_target' \
+TEST_ENVIRONMENT := B='$(B)' CC='$(CC)' SAN='$(SAN)' CLANG='$(CLANG)' FAKE_TARGET='$(B)/tests/fake_target' \
 	ASAN_OPTIONS='detect_leaks=1:abort_on_error=0' UBSAN_OPTIONS='print_stacktrace=1' \
 	TSAN_OPTIONS='halt_on_error=0:exitcode=66:second_deadlock_stack=1'
 
@@ -76,12 +76,11 @@ test-run: test-build
 test-runtime: $(RUNTIME_TESTS)
 	$(Q)$(TEST_ENVIRONMENT) tests/run $(RUNTIME_TESTS)
 
-# For builds with sanitizers: all but what compares times and counts at full speed, and what swaps
-# libraries below a program.
-FULL_SPEED := errors exact exact_open leave modes times witness
-UNIT_TESTS := $(RUNTIME_TESTS) $(filter-out $(FULL_SPEED:%=$(B)/tests/test_%),$(PROBE_TESTS))
+# For builds with sanitizers: all programs, reduced where tests/sanitized.h is asked. Left out are the
+# scripts, which build and start programs without a sanitizer.
+UNIT_TESTS := $(RUNTIME_TESTS) $(PROBE_TESTS)
 .PHONY: test-unit
-test-unit: $(B)/actorprobe $(B)/examples/shop $(TEST_PROGRAMS) $(UNIT_TESTS)
+test-unit: $(B)/actorprobe $(B)/libactor.so.0 $(B)/examples/shop $(TEST_PROGRAMS) $(UNIT_TESTS)
 	$(Q)$(TEST_ENVIRONMENT) tests/run $(UNIT_TESTS)
 
 # Packages first, then a make that finds them.

@@ -225,7 +225,7 @@ static void a_replaced_library_is_2_without_the_right_to_it(void **state)
 
 	(void)state;
 	program_run(&tool,
-		"sh -c 'cp %s/libactor.so.0 %s/ && ${CC:-cc} -o %s/shared %s/tests/load.o "
+		"sh -c 'cp %s/libactor.so.0 %s/ && ${CC:-cc} $SAN -o %s/shared %s/tests/load.o "
 		"%s/libactor.so.0 -Wl,-rpath,%s -luv -pthread'",
 		build, directory, directory, build, directory, directory);
 	assert_int_equal(tool.exit, 0);

@@ -15,6 +15,7 @@
 #include "tests/collected.h"
 #include "tests/loaded.h"
 #include "tests/program.h"
+#include "tests/sanitized.h"
 
 #define ATTACHED  "observing process"
 #define WORKERS	  4	/* the first one by perf events, which the kernel takes away one by one */
@@ -135,6 +136,7 @@ static void two_hundred_attaches_leave_nothing(void **state)
 	struct loaded load, other;
 	pid_t workers[WORKERS];
 	const char *factor = getenv("LEAVE_FACTOR");
+	int by_links = SANITIZED ? 6 : 60, by_perf = SANITIZED ? 2 : 20;
 	char *before = kernel_objects();
 	uint64_t handled;
 	int running = WORKERS;
@@ -148,7 +150,8 @@ static void two_hundred_attaches_leave_nothing(void **state)
 	for (int i = 0; i < WORKERS; i++) {
 		workers[i] = fork();
 		if (workers[i] == 0)
-			_exit(worker(load.pid, i, (i ? 60 : 20) * (factor ? atoi(factor) : 1)));
+			_exit(worker(load.pid, i,
+				(i ? by_links : by_perf) * (factor ? atoi(factor) : 1)));
 	}
 	while (running) {
 		siginfo_t info = {0};

@@ -17,7 +17,8 @@
  * runtime sees it, and so much later may the 99th percentile be. Between turns lie traps, and there
  * nothing is granted: one row has turns of a single message, where each handler follows a trap.
  * A run whose 99th percentile disagrees is repeated, and that is printed; the median has no second
- * chance.
+ * chance. With a sanitizer the runtime's own steps take as long as a short handler, and only the
+ * medians of longer ones are compared.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -35,12 +36,14 @@
 #include "tests/collected.h"
 #include "tests/loaded.h"
 #include "tests/program.h"
+#include "tests/sanitized.h"
 
 #define ATTACHED "observing process"
 #define WAIT	 "\"actor_mailbox_wait_seconds\""
 #define HANDLER	 "\"actor_message_handler_seconds\""
 #define DELAY	 "\"actor_dispatcher_queue_delay_seconds\""
 #define RUNS	 5
+#define LONG_NS	 50000
 #define EIGHTH	 1.0905077326652577 /* 2^(1/8) */
 
 static struct program tool;
@@ -108,8 +111,10 @@ static bool histogram_agrees(const char *what, const char *metric, struct load_s
 	assert_true(own->count > 0);
 	assert_int_equal(h.count, own->count);
 	sort(own);
+	if (SANITIZED && own->ns[own->count / 2] < LONG_NS)
+		return true;
 	assert_true(quantile_agrees(what, &h, own, own, 0.5, h.p50));
-	return quantile_agrees(what, &h, own, late ? late : own, 0.99, h.p99);
+	return SANITIZED || quantile_agrees(what, &h, own, late ? late : own, 0.99, h.p99);
 }
 
 /* The handlers of a backlog, each with what the way to it took beyond the median. */
@@ -252,7 +257,7 @@ static void a_blocked_dispatcher_delays_the_others(void **state)
 	static const struct row rows[] = {{"hybrid", 16, 7, 20000000}, {"custom", 16, 7, 20000000},
 		{"microtask", 16, 7, 20000000}, {"immediate", 16, 7, 20000000},
 		{"throughput", 16, 7, 20000000}};
-	size_t count = *state == &trace_perf ? 2 : sizeof(rows) / sizeof(rows[0]);
+	size_t count = SANITIZED || *state == &trace_perf ? 2 : sizeof(rows) / sizeof(rows[0]);
 
 	for (size_t i = 0; i < count; i++)
 		agrees_in_some_run(*state, "blocked", &rows[i], blocked_agrees);
