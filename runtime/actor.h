@@ -541,8 +541,9 @@ struct actor_stats {
 /* Sums over all loops; exact once the system rests. Any thread. */
 ACTOR_EXPORT int actor_system_stats(const struct actor_system *system, struct actor_stats *stats);
 
-/* Called on the recipient's loop for each message that found no actor. The payload is destroyed
- * afterwards by the runtime. Set it before the first message. */
+/* Called on the recipient's loop for each message that found no actor; not for those that it makes
+ * itself by telling somebody who is gone, and not for events of dead letters, which are only
+ * counted. The payload is destroyed afterwards by the runtime. Set it before the first message. */
 typedef void (*actor_dead_letter_cb)(
 	void *data, actor_ref recipient, const struct actor_message *message);
 ACTOR_EXPORT int actor_system_on_dead_letter(
@@ -597,6 +598,84 @@ struct actor_throttle_options {
 	int64_t burst;    /* at once after a rest, 1 ... 1 000 000 000; default `messages` */
 	enum actor_throttle_mode mode;
 };
+
+/* ---- events ---- */
+
+/* What happens in a system, as messages to whoever has subscribed. The kind of an event is a
+ * message type: one of the program's own, which actor_publish() makes an event of, or one of
+ * these, published by the runtime with sender 0. Nobody subscribed: nothing is made. */
+extern ACTOR_EXPORT struct actor_type actor_event_started; /* on_start has succeeded */
+extern ACTOR_EXPORT struct actor_type actor_event_stopped; /* on_stop has run, the ref is dead */
+extern ACTOR_EXPORT struct actor_type actor_event_restarted;
+extern ACTOR_EXPORT struct actor_type actor_event_failed;
+extern ACTOR_EXPORT struct actor_type actor_event_dead_letter;
+extern ACTOR_EXPORT struct actor_type actor_event_dispatcher_error;
+
+/* Payload of the first four. */
+struct actor_life_event {
+	actor_ref actor;
+	actor_ref parent;       /* 0: it is at top level */
+	const char *class_name; /* stays valid */
+	int32_t code;           /* of the failure that led to this; 0: none */
+	int32_t reserved;
+};
+
+/* Payload of actor_event_dead_letter. */
+struct actor_dead_letter {
+	actor_ref recipient;
+	actor_ref sender;              /* 0: told from outside any actor */
+	const struct actor_type *type; /* of the message */
+	size_t bytes;
+	/* A copy of its payload, destroyed with this event; NULL if its type has a destroy, but no
+	 * copy, or that failed. */
+	const void *payload;
+};
+
+/* Payload of actor_event_dispatcher_error. */
+struct actor_dispatcher_error {
+	const char *dispatcher; /* its id; stays valid */
+	actor_ref actor;        /* whose turn it was; 0: a unit of the program */
+	int32_t code;
+	int32_t reserved;
+};
+
+struct actor_subscription {
+	size_t size; /* sizeof(struct actor_subscription) */
+	/* Whether the actor wants this event: positive yes, 0 no. A negative value is no as well,
+	 * and a mistake that is logged once per subscription. It runs wherever the event is
+	 * published, on several threads at once, and may still run while the subscription is being
+	 * removed. NULL: all. */
+	int (*predicate)(void *data, const struct actor_message *event);
+	/* Called once, on any thread, when `predicate` will not be called any more. May be NULL. */
+	void (*release)(void *data);
+	void *data;
+};
+
+/* Subscribes the running actor to a kind of events, until it stops; restarts do not change that.
+ * `subscription` NULL: to all of the kind. With a predicate it is added to what there is already.
+ * Errors: -EALREADY (without a predicate, and subscribed so already), ACTOR_ETYPE, ACTOR_EOPTIONS,
+ * ACTOR_ELIMIT, -ENOMEM; after an error `data` is the caller's. */
+ACTOR_EXPORT int actor_subscribe(struct actor_ctx *ctx, struct actor_type *kind,
+	const struct actor_subscription *subscription);
+
+/* The same for any actor of the system. Any thread. Also -ENOENT (the actor is gone), -ECHILD. */
+ACTOR_EXPORT int actor_system_subscribe(struct actor_system *system, actor_ref ref,
+	struct actor_type *kind, const struct actor_subscription *subscription);
+
+/* Removes all subscriptions of the actor to this kind, or with NULL to any. Returns their number.
+ * What was published before is still delivered. */
+ACTOR_EXPORT int actor_unsubscribe(struct actor_ctx *ctx, const struct actor_type *kind);
+ACTOR_EXPORT int actor_system_unsubscribe(/* any thread; also -ECHILD */
+	struct actor_system *system, actor_ref ref, const struct actor_type *kind);
+
+/* Tells an event to everybody who has subscribed to it when this begins. The payload stays the
+ * caller's: each subscriber gets a copy, by the type's `copy` if it has a destroy. Returns how many
+ * were told, or the first error, after all others were served: ACTOR_ETYPE (also: a destroy
+ * without a copy), ACTOR_ELIMIT, -ENOMEM, or what `copy` returned. */
+ACTOR_EXPORT int actor_publish(
+	struct actor_ctx *ctx, struct actor_type *kind, const void *payload, size_t bytes);
+ACTOR_EXPORT int actor_system_publish(struct actor_system *system, /* any thread; also -ECHILD */
+	struct actor_type *kind, const void *payload, size_t bytes);
 
 /* ---- spawning and stopping ---- */
 

@@ -239,6 +239,7 @@ void actor__system_free(struct actor_system *system)
 	actor__config_free(system->config);
 	actor__names_fini(&system->names);
 	actor__waiters_fini(&system->waiters);
+	actor__subscriptions_fini(&system->subscriptions);
 	actor__logger_fini(&system->logger, !system->failed);
 	pthread_mutex_destroy(&system->lock);
 	actor__heap_free(system->loops);

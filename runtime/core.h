@@ -28,6 +28,7 @@
 #include "phases.h"
 #include "ring.h"
 #include "spin.h"
+#include "subscriptions.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -291,6 +292,7 @@ struct actor__loop {
 	bool owned;  /* has a thread of ours */
 	bool awake;  /* the idle handle runs */
 	bool in_drain;
+	bool in_dead_letter; /* somebody is being told of one */
 	bool closed;   /* the inbox is closed, handles are closing */
 	struct actor__spin spin;
 	struct actor__pass *pass; /* shared on one uv_loop_t; NULL: no immediate dispatcher here */
@@ -363,6 +365,7 @@ struct actor_system {
 	_Atomic uint64_t manual_ms; /* a clock by hand; 0: the loops' own */
 	struct actor_dispatcher_spec standard;
 	struct actor__logger logger;
+	struct actor__subscriptions subscriptions;
 	actor_dead_letter_cb on_dead_letter;
 	void *on_dead_letter_data;
 	uint32_t fork_count; /* of the process when it was made */

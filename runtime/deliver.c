@@ -3,19 +3,39 @@
 #include "deliver.h"
 
 #include "box.h"
+#include "event.h"
 #include "extra.h"
 #include "log.h"
 #include "observe.h"
 #include "path.h"
+#include "registry.h"
 #include "timers.h"
 #include "water.h"
 
 #include <errno.h>
 
-void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *e)
+/* Tells the program. Not of letters that it makes itself while it is being told, and not of events
+ * of letters: both would go on for ever. */
+static void letter_tell(struct actor__loop *loop, struct actor__envelope *e)
 {
 	struct actor_system *system = loop->system;
+	struct actor_message message;
 
+	if (!system->on_dead_letter && !actor__event_any(system))
+		return;
+	if (loop->in_dead_letter || actor__type(e->type) == &actor_event_dead_letter)
+		return;
+	loop->in_dead_letter = true;
+	actor__envelope_open(e, &message);
+	if (system->on_dead_letter)
+		system->on_dead_letter(system->on_dead_letter_data, e->to, &message);
+	if (actor__event_any(system))
+		actor__event_dead_letter(loop, e->to, &message);
+	loop->in_dead_letter = false;
+}
+
+void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *e)
+{
 	if (e->flags & ACTOR__POISON || !e->type)
 		return; /* stopping what is gone; an ask's own time-out */
 	if (actor__envelope_timed(e)) {
@@ -25,12 +45,7 @@ void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *e)
 	actor__counter_add(&loop->dead_letters, 1);
 	ACTOR__FIRE(dead_letter, e->to, e->sender, e->type, 0);
 	actor__observe_life(loop, ACTOR_ABI_LIFE_DEAD_LETTER, 0, e->to, e->sender, e->type);
-	if (system->on_dead_letter) {
-		struct actor_message message;
-
-		actor__envelope_open(e, &message);
-		system->on_dead_letter(system->on_dead_letter_data, e->to, &message);
-	}
+	letter_tell(loop, e);
 	actor__envelope_release(e);
 }
 

@@ -3,6 +3,7 @@
 #include "life.h"
 
 #include "bond.h"
+#include "event.h"
 #include "log.h"
 #include "observe.h"
 #include "parts.h"
@@ -107,6 +108,8 @@ static void start(struct actor__cell *cell)
 	if (rc < 0) {
 		cell->failure = rc;
 		cell->signals |= ACTOR__SIGNAL_FAILURE;
+	} else {
+		actor__event_life(cell, ACTOR_ABI_LIFE_SPAWN, 0);
 	}
 }
 
@@ -120,6 +123,7 @@ static void failure_decide(struct actor__cell *cell)
 	ACTOR__FIRE(failure, cell->self, (uint64_t)(int64_t)cell->failure, directive, cell->cls->id);
 	actor__observe_life(cell->loop, ACTOR_ABI_LIFE_FAILURE, cell->cls->id, cell->self, directive,
 		cell->failure);
+	actor__event_life(cell, ACTOR_ABI_LIFE_FAILURE, cell->failure);
 	actor__path_text(cell->loop->system, cell->self, path, sizeof(path));
 	actor__log(cell->loop->system, ACTOR_LOG_ERROR, "actor %s (%s) failed and is stopped: %s%s%s",
 		path, cell->cls->name, actor_strerror(cell->failure), ctx->text[0] ? ": " : "",
@@ -187,11 +191,15 @@ static void finish(struct actor__cell *cell)
 	while (cell->asks)
 		actor__asks_remove(&loop->asks, &loop->pool, &cell->asks, cell->asks);
 	actor__cell_live(cell, ACTOR__TERMINATED);
+	/* First: its own last letters are no news to it. */
+	if (ACTOR__UNLIKELY(actor__event_any(loop->system)))
+		actor__subscriptions_remove(&loop->system->subscriptions, cell->self, 0);
 	mail_to_dead_letters(cell);
 	ACTOR__FIRE(stop, cell->self, (uint64_t)(int64_t)cell->failure, cell->cls->id);
 	actor__observe_life(
 		loop, ACTOR_ABI_LIFE_STOP, cell->cls->id, cell->self, cell->parent, cell->failure);
 	actor__slot_free(loop->slots, cell->self, cell->heap);
+	actor__event_life(cell, ACTOR_ABI_LIFE_STOP, cell->failure);
 	actor__names_remove(&loop->system->names, cell->name);
 	tell_parent(cell);
 	actor__life_free(loop, cell);

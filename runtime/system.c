@@ -3,6 +3,7 @@
 #include "alarm.h"
 #include "close.h"
 #include "dispatcher.h"
+#include "events.h"
 #include "fork.h"
 #include "log.h"
 #include "loop.h"
@@ -49,6 +50,7 @@ static int system_init(struct actor_system *system, struct actor_system_options 
 	snprintf(system->name, sizeof(system->name), "%s", o->name ? o->name : "actor");
 	actor__names_init(&system->names);
 	actor__waiters_init(&system->waiters);
+	actor__subscriptions_init(&system->subscriptions);
 	pthread_mutex_init(&system->lock, NULL);
 	actor__shutdown_init(&system->shutdown, ACTOR_PHASE_TIMEOUT_MS);
 	rc = actor__tuning_open(system, o, &room);
@@ -155,6 +157,7 @@ int actor_system_open(struct actor_system **out, const struct actor_system_optio
 	actor__root_init();
 	actor__fork_watch();
 	actor__close_init();
+	actor__events_init();
 	system = actor__heap_zero(sizeof(*system));
 	rc = system ? actor__logger_init(&system->logger, &options) : -ENOMEM;
 	if (rc) {
