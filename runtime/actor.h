@@ -240,8 +240,9 @@ struct actor_unit {
 	} wraps[2];
 };
 
-/* Called for a unit that failed, once each, on the loop's thread. */
-typedef void (*actor_dispatcher_error_cb)(
+/* Called for a unit that failed, once each, on the loop's thread. `actor`: whose turn it was, 0: a
+ * unit of the program. A negative result: this failed too, and stderr gets both errors. */
+typedef int (*actor_dispatcher_error_cb)(
 	void *data, const char *dispatcher_id, int code, actor_ref actor);
 
 /* A dispatcher of the program's own. */
@@ -273,7 +274,10 @@ struct actor_dispatcher_spec {
 	char id[ACTOR_NAME_BYTES + 1];
 	const struct actor_dispatcher_ops *ops; /* custom */
 	void *data;                             /* custom: given to open */
-	actor_dispatcher_error_cb on_error;     /* NULL: the system logs the error */
+	/* Gets the errors of this dispatcher instead of the system, which logs and publishes them
+	 * (see actor_event_dispatcher_error); those of actors' turns it publishes anyway. NULL: the
+	 * system. */
+	actor_dispatcher_error_cb on_error;
 	void *on_error_data;
 };
 
@@ -312,7 +316,8 @@ ACTOR_EXPORT int actor_dispatcher_execute(
 	struct actor_dispatcher *dispatcher, struct actor_unit *unit);
 
 /* Runs a unit that was handed to a custom dispatcher's execute. Running it inside execute, or a
- * second time, is an error of that dispatcher: it is reported, and the unit runs later instead. */
+ * second time, is an error of that dispatcher: it is reported, and the unit runs later instead. On
+ * another thread it is logged, and the unit stays queued. */
 ACTOR_EXPORT void actor_unit_run(struct actor_unit *unit);
 
 /* For wrap-and-delegate: makes `run` run in place of the unit's own function, which `run` calls by

@@ -3,12 +3,14 @@
 #include "dispatcher.h"
 
 #include "channel.h"
+#include "event.h"
 #include "log.h"
 #include "observe.h"
 #include "pass.h"
 #include "registry.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 /* Where units run that a custom dispatcher tried to run at the wrong time. */
 static int deferred_open(struct actor__loop *loop, struct actor_dispatcher **out)
@@ -85,6 +87,42 @@ void actor__dispatchers_close(struct actor__loop *loop)
 	loop->standard = NULL;
 }
 
+/* Nobody could be told: stderr gets the cause first, then why. */
+static void error_last_resort(
+	const struct actor_dispatcher *dispatcher, const char *cause, const char *what, int rc)
+{
+	char text[160];
+	struct actor_log_record record = {.level = ACTOR_LOG_ERROR,
+		.system = dispatcher->loop->system->name,
+		.path = "",
+		.text = cause};
+
+	actor__log_now(&record);
+	actor__log_last_resort(&record);
+	snprintf(text, sizeof(text), "%s failed too: %s", what, actor_strerror(rc));
+	record.text = text;
+	actor__log_last_resort(&record);
+}
+
+static void error_report(struct actor_dispatcher *dispatcher, int code, actor_ref actor)
+{
+	const struct actor_dispatcher_spec *spec = &dispatcher->spec;
+	char cause[ACTOR_NAME_BYTES + 160];
+	int rc = 0;
+
+	snprintf(cause, sizeof(cause), "dispatcher %s: a unit failed: %s", spec->id,
+		actor_strerror(code));
+	if (spec->on_error)
+		rc = spec->on_error(spec->on_error_data, spec->id, code, actor);
+	else
+		actor__log_about(dispatcher->loop->system, ACTOR_LOG_ERROR, actor, "%s", cause);
+	if (rc < 0)
+		error_last_resort(dispatcher, cause, "on_error", rc);
+	rc = spec->on_error && !actor ? 0 : actor__event_dispatcher_error(dispatcher, code, actor);
+	if (rc < 0)
+		error_last_resort(dispatcher, cause, "publishing this", rc);
+}
+
 void actor__dispatcher_error(struct actor_dispatcher *dispatcher, int code, actor_ref actor)
 {
 	struct actor__loop *loop = dispatcher->loop;
@@ -95,12 +133,7 @@ void actor__dispatcher_error(struct actor_dispatcher *dispatcher, int code, acto
 	ACTOR__FIRE(dispatcher_error, actor, dispatcher->number, (uint64_t)(int64_t)code);
 	actor__observe_life(
 		loop, ACTOR_ABI_LIFE_DISPATCHER_ERROR, 0, actor, dispatcher->number, code);
-	if (dispatcher->spec.on_error)
-		dispatcher->spec.on_error(
-			dispatcher->spec.on_error_data, dispatcher->spec.id, code, actor);
-	else
-		actor__log(loop->system, ACTOR_LOG_ERROR, "dispatcher %s: a unit failed: %s",
-			dispatcher->spec.id, actor_strerror(code));
+	error_report(dispatcher, code, actor);
 }
 
 static actor_ref unit_actor(const struct actor_unit *unit)
@@ -155,6 +188,13 @@ void actor_unit_run(struct actor_unit *unit)
 {
 	struct actor_dispatcher *dispatcher = unit->dispatcher;
 
+	if (!actor__loop_here(dispatcher->loop)) {
+		/* The counters and the probe are the loop's. */
+		actor__log(dispatcher->loop->system, ACTOR_LOG_ERROR,
+			"dispatcher %s: actor_unit_run: called on another thread than the loop's",
+			dispatcher->spec.id);
+		return;
+	}
 	dispatcher->loop->observer.stale = true;
 	if (unit->state == ACTOR__UNIT_QUEUED && !actor__in_turn(dispatcher->loop)) {
 		unit_run(dispatcher->loop, unit);

@@ -210,15 +210,21 @@ static int sinks_write(struct actor__logger *logger, const struct actor_log_reco
 	return first;
 }
 
+void actor__log_now(struct actor_log_record *record)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	record->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 int actor__log_record(struct actor_system *system, struct actor_log_record *record)
 {
 	struct actor__logger *logger = &system->logger;
 	char path[ACTOR__PATH_BYTES] = "";
-	struct timespec now;
 	int rc;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	record->time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	actor__log_now(record);
 	record->system = system->name;
 	record->path = path;
 	if (record->actor)
@@ -255,6 +261,18 @@ int actor__log(struct actor_system *system, enum actor_log_level level, const ch
 
 	va_start(arguments, format);
 	rc = log_checked(system, 0, level, format, arguments);
+	va_end(arguments);
+	return rc;
+}
+
+int actor__log_about(struct actor_system *system, enum actor_log_level level, actor_ref actor,
+	const char *format, ...)
+{
+	va_list arguments;
+	int rc;
+
+	va_start(arguments, format);
+	rc = log_checked(system, actor, level, format, arguments);
 	va_end(arguments);
 	return rc;
 }

@@ -27,6 +27,13 @@ static inline bool actor__log_enabled(const struct actor__logger *logger, enum a
 int actor__log(struct actor_system *system, enum actor_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same of an actor; 0: of none. */
+int actor__log_about(struct actor_system *system, enum actor_log_level level, actor_ref actor,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Fills in the time. */
+void actor__log_now(struct actor_log_record *record);
+
 /* Fills in time, system and path, and hands the record to all sinks; result as above. */
 int actor__log_record(struct actor_system *system, struct actor_log_record *record);
 

@@ -5,6 +5,7 @@
 #include "runtime/memory.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -245,6 +246,28 @@ void lab_heap_fail(int64_t n, enum lab_heap_failure how, size_t bytes)
 	atomic_store(&fail_bytes, bytes);
 	atomic_store(&lab_heap_asked, 0);
 	atomic_store(&fail_at, n);
+}
+
+static int usual_stderr, caught_stderr[2];
+
+void lab_stderr_catch(void)
+{
+	assert_int_equal(pipe(caught_stderr), 0);
+	fcntl(caught_stderr[0], F_SETFL, O_NONBLOCK);
+	usual_stderr = dup(STDERR_FILENO);
+	dup2(caught_stderr[1], STDERR_FILENO);
+}
+
+void lab_stderr_release(char *text, size_t bytes)
+{
+	ssize_t n;
+
+	dup2(usual_stderr, STDERR_FILENO);
+	close(usual_stderr);
+	close(caught_stderr[1]);
+	n = read(caught_stderr[0], text, bytes - 1);
+	close(caught_stderr[0]);
+	text[n > 0 ? n : 0] = '\0';
 }
 
 uint64_t now_ns(void)

@@ -98,6 +98,12 @@ enum lab_heap_failure {
 /* The n-th allocation from now on fails, of those with so many bytes at least; 0: none. */
 void lab_heap_fail(int64_t n, enum lab_heap_failure how, size_t bytes);
 
+/* ---- stderr ---- */
+
+/* Keeps from now on what is written to stderr, up to 64 KiB, and gives it back as a string. */
+void lab_stderr_catch(void);
+void lab_stderr_release(char *text, size_t bytes);
+
 /* ---- time ---- */
 
 uint64_t now_ns(void);

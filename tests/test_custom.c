@@ -13,12 +13,13 @@ static void mark(const char *text)
 	strncat(trail, text, sizeof(trail) - strlen(trail) - 1);
 }
 
-static void on_error(void *data, const char *id, int code, actor_ref actor)
+static int on_error(void *data, const char *id, int code, actor_ref actor)
 {
 	errors++;
 	last_code = code;
 	last_actor = actor;
 	strncpy(last_id, id, sizeof(last_id) - 1);
+	return 0;
 }
 
 static void reset(void)
@@ -290,6 +291,37 @@ static void a_dispatcher_may_run_units_from_its_own_timer(void **state)
 	assert_int_equal(closed, 1);
 }
 
+static void *run_elsewhere(void *unit)
+{
+	actor_unit_run(unit);
+	return NULL;
+}
+
+static void a_unit_run_on_another_thread_is_logged_and_stays_queued(void **state)
+{
+	struct actor_dispatcher_spec spec;
+	struct holder holder;
+	pthread_t thread;
+	actor_ref ref;
+	struct lab lab;
+
+	reset();
+	holder_spec(&holder, &spec);
+	lab_open(&lab, &spec);
+	ref = spawn_on(&lab, NULL);
+	tell(&lab, ref);
+	assert_int_equal(holder.count, 1);
+	assert_int_equal(pthread_create(&thread, NULL, run_elsewhere, holder.held[0]), 0);
+	pthread_join(thread, NULL);
+	assert_string_equal(trail, "");
+	assert_int_equal(lab.logged, 1);
+	assert_non_null(strstr(lab.last_log, "actor_unit_run"));
+	lab_run(&lab);
+	assert_string_equal(trail, ".");
+	assert_int_equal(errors, 0);
+	lab_close(&lab);
+}
+
 static void a_unit_run_inside_execute_is_reported_once_and_runs_later(void **state)
 {
 	struct actor_dispatcher_spec spec;
@@ -524,6 +556,7 @@ int main(void)
 		cmocka_unit_test(wrapped_units_keep_the_budget_of_what_they_are_delegated_to),
 		cmocka_unit_test(a_third_wrapper_finds_no_room),
 		cmocka_unit_test(a_dispatcher_may_run_units_from_its_own_timer),
+		cmocka_unit_test(a_unit_run_on_another_thread_is_logged_and_stays_queued),
 		cmocka_unit_test(a_unit_run_inside_execute_is_reported_once_and_runs_later),
 		cmocka_unit_test(a_unit_run_inside_execute_runs_later_without_memory),
 		cmocka_unit_test(a_unit_run_twice_is_reported_and_has_one_turn),

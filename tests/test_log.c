@@ -2,9 +2,7 @@
 /* The log: levels, sinks that come and go, sinks that fail, lines from many threads. */
 #include "tests/lab.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
 struct seen {
 	uint32_t lines; /* not atomic: a system calls its sinks one at a time */
@@ -51,31 +49,6 @@ static int sink_add(struct lab *lab, struct seen *seen, enum actor_log_level lev
 
 	assert_true(id > 0);
 	return id;
-}
-
-/* ---- what stderr gets ---- */
-
-static int saved_stderr, stderr_pipe[2];
-
-static void stderr_catch(void)
-{
-	assert_int_equal(pipe(stderr_pipe), 0);
-	fcntl(stderr_pipe[0], F_SETFL, O_NONBLOCK);
-	saved_stderr = dup(STDERR_FILENO);
-	dup2(stderr_pipe[1], STDERR_FILENO);
-}
-
-static size_t stderr_release(char *text, size_t bytes)
-{
-	ssize_t n;
-
-	dup2(saved_stderr, STDERR_FILENO);
-	close(saved_stderr);
-	close(stderr_pipe[1]);
-	n = read(stderr_pipe[0], text, bytes - 1);
-	close(stderr_pipe[0]);
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0 ? (size_t)n : 0;
 }
 
 /* ---- levels ---- */
@@ -184,7 +157,7 @@ static void stderr_gets_the_lines_only_without_any_sink(void **state)
 	char text[2048];
 	int id;
 
-	stderr_catch();
+	lab_stderr_catch();
 	assert_int_equal(actor_system_open(&system, &options), 0);
 	actor_system_log(system, ACTOR_LOG_DEBUG, "too low");
 	actor_system_log(system, ACTOR_LOG_INFO, "first");
@@ -193,7 +166,7 @@ static void stderr_gets_the_lines_only_without_any_sink(void **state)
 	actor_system_log_remove(system, id);
 	actor_system_log(system, ACTOR_LOG_WARN, "third");
 	actor_system_close_wait(system);
-	stderr_release(text, sizeof(text));
+	lab_stderr_release(text, sizeof(text));
 	assert_int_equal(seen.lines, 1);
 	assert_null(strstr(text, "too low"));
 	assert_non_null(strstr(text, "Z info    actor: first\n"));
@@ -210,9 +183,9 @@ static void a_failing_sink_sends_the_line_and_then_its_error_to_stderr(void **st
 	lab_open(&lab, NULL);
 	sink_add(&lab, &bad, 0);
 	sink_add(&lab, &good, 0);
-	stderr_catch();
+	lab_stderr_catch();
 	assert_int_equal(actor_system_log(lab.system, ACTOR_LOG_WARN, "the cause"), -ENOSPC);
-	stderr_release(text, sizeof(text));
+	lab_stderr_release(text, sizeof(text));
 	line = strstr(text, "warning actor: the cause\n");
 	failure = strstr(text, "a log sink failed too: ");
 	assert_non_null(line);
@@ -246,9 +219,9 @@ static void a_sink_that_logs_does_not_hang(void **state)
 	seen.system = lab.system;
 	sink.write = on_line_inside;
 	assert_true(actor_system_log_add(lab.system, &sink) > 0);
-	stderr_catch();
+	lab_stderr_catch();
 	assert_int_equal(actor_system_log(lab.system, ACTOR_LOG_WARN, "outside"), 0);
-	stderr_release(text, sizeof(text));
+	lab_stderr_release(text, sizeof(text));
 	assert_int_equal(seen.lines, 1);
 	assert_non_null(strstr(text, "from inside"));
 	assert_null(strstr(text, "outside"));
