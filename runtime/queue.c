@@ -6,6 +6,7 @@
 #include "deep.h"
 #include "extra.h"
 #include "stash.h"
+#include "timeout.h"
 
 #define LOOK_EVERY 16 /* messages of a deep mailbox */
 
@@ -77,6 +78,8 @@ void actor__queue_mail_done(struct actor__cell *cell, struct actor__envelope *e)
 {
 	struct actor__loop *loop = cell->loop;
 
-	if (actor__mailbox_boxed(&cell->mailbox) && !actor__stash_has(cell->extra->stash, e))
+	/* Some come from a place of their own. */
+	if (actor__mailbox_boxed(&cell->mailbox) && !actor__stash_has(cell->extra->stash, e) &&
+		!actor__timeout_has(cell->extra->timeout, e))
 		actor__mail_free(&loop->mails, &loop->pool, (struct actor_mail *)e);
 }

@@ -28,6 +28,13 @@ void actor__timeout_reset(struct actor__timeout *timeout);
 /* Frees it. NULL is fine. */
 void actor__timeout_free(struct actor__timeout *timeout);
 
+/* Is this its message? */
+static inline bool actor__timeout_has(
+	const struct actor__timeout *timeout, const struct actor__envelope *envelope)
+{
+	return timeout && envelope == &timeout->envelope;
+}
+
 static inline bool actor__timeout_on(const struct actor__timeout *timeout)
 {
 	return timeout && timeout->after_ms;

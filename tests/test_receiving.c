@@ -226,6 +226,76 @@ static void it_comes_with_a_budget_of_one_as_well(void **state)
 	assert_trail("aTbcdefT");
 }
 
+/* It lies in no mailbox: no bound counts it, and no mailbox takes its place for one of its own. */
+static void it_passes_a_full_mailbox(void **state)
+{
+	static const struct actor_mailbox_options boxes[] = {
+		{.size = sizeof(boxes[0]), .capacity = 2, .overflow = ACTOR_DROP_NEW},
+		{.size = sizeof(boxes[0]), .capacity = 2, .overflow = ACTOR_REJECT},
+		{.size = sizeof(boxes[0]), .capacity = 2, .overflow = ACTOR_DROP_HEAD},
+	};
+
+	for (size_t i = 0; i < COUNT(boxes); i++) {
+		struct actor_spawn_options options = {
+			.size = sizeof(options), .mailbox = &boxes[i]};
+
+		assert_int_equal(
+			actor_system_spawn(lab.system, &clerk_class, &options, &clerk), 0);
+		order((struct order){10, 0, 'a', false});
+		for (int round = 0; round < 20; round++) {
+			memset(trail, 0, sizeof(trail));
+			queue((struct order){-1, 0, 'b', false});
+			queue((struct order){-1, 0, 'c', false});
+			pass(10);
+			lab_run(&lab);
+			assert_trail("Tbc");
+			pass_and_run(10);
+			assert_trail("T");
+		}
+		order((struct order){-1, 0, 'z', true});
+	}
+	assert_int_equal(lab_stats(&lab).dropped, 0);
+}
+
+/* Its handler may go on after its return, too. */
+static struct actor_token token;
+
+static int pending_message(struct actor_ctx *ctx, const struct actor_message *m)
+{
+	if (m->type != &actor_timeout)
+		return clerk_message(ctx, m);
+	clerk_message(ctx, m);
+	return actor_pending(ctx, &token);
+}
+
+static struct actor_class pending_class = {
+	.size = sizeof(struct actor_class), .name = "pending", .on_message = pending_message};
+
+static void its_handler_may_be_pending(void **state)
+{
+	static const struct actor_mailbox_options box = {
+		.size = sizeof(box), .capacity = 5, .overflow = ACTOR_DROP_NEW};
+	struct actor_spawn_options options = {.size = sizeof(options)};
+
+	for (int boxed = 0; boxed < 2; boxed++) {
+		options.mailbox = boxed ? &box : NULL;
+		assert_int_equal(
+			actor_system_spawn(lab.system, &pending_class, &options, &clerk), 0);
+		order((struct order){10, 0, 'a', false});
+		for (int round = 0; round < 20; round++) {
+			memset(trail, 0, sizeof(trail));
+			pass_and_run(10);
+			queue((struct order){-1, 0, 'b', false});
+			pass_and_run(100); /* none while it is pending */
+			assert_trail("T");
+			assert_int_equal(actor_complete(lab.system, token, 0, NULL, NULL), 0);
+			lab_run(&lab);
+			assert_trail("b");
+		}
+		order((struct order){-1, 0, 'z', true});
+	}
+}
+
 static struct actor__heap usual;
 static uint64_t allocations;
 
@@ -303,6 +373,8 @@ int main(void)
 		TEST(it_ends_with_the_actor),
 		TEST(what_cannot_be_meant_is_refused),
 		TEST(it_comes_with_a_budget_of_one_as_well),
+		TEST(it_passes_a_full_mailbox),
+		TEST(its_handler_may_be_pending),
 		TEST(it_allocates_nothing_once_it_is_set),
 		TEST(case_20_by_the_real_clock),
 	};
