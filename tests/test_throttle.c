@@ -317,6 +317,61 @@ static void a_timer_goes_on_when_its_message_is_dropped(void **state)
 	assert_int_equal(lab_stats(&lab).dropped, 7);
 }
 
+static int64_t highest_first(const struct actor_message *m, void *data)
+{
+	uint64_t number;
+
+	memcpy(&number, m->payload, sizeof(number));
+	return 1000 - (int64_t)number;
+}
+
+static uint64_t order_seen[8];
+static uint32_t order_count;
+
+static int ordered_message(struct actor_ctx *ctx, const struct actor_message *m)
+{
+	memcpy(&order_seen[order_count++ % COUNT(order_seen)], m->payload, sizeof(uint64_t));
+	return 0;
+}
+
+static struct actor_class ordered_class = {
+	.size = sizeof(struct actor_class), .name = "ordered", .on_message = ordered_message};
+
+/* What comes while the actor is paused takes part in the order, and in the bound. */
+static void other_mailboxes_are_throttled_as_well(void **state)
+{
+	static const struct {
+		struct actor_mailbox_options box;
+		uint64_t dropped;
+		uint64_t seen[5];
+	} rows[] = {
+		{{.size = sizeof(rows[0].box), .rank = highest_first}, 0, {1, 5, 4, 3, 2}},
+		{{.size = sizeof(rows[0].box), .capacity = 2, .overflow = ACTOR_DROP_HEAD}, 2,
+			{1, 4, 5}},
+		{{.size = sizeof(rows[0].box), .capacity = 2, .overflow = ACTOR_DROP_NEW}, 2,
+			{1, 2, 3}},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct actor_spawn_options options = {.size = sizeof(options),
+			.mailbox = &rows[i].box,
+			.throttle = THROTTLE(.messages = 1, .burst = 1)};
+		uint64_t dropped = lab_stats(&lab).dropped;
+
+		memset(order_seen, 0, sizeof(order_seen));
+		order_count = 0;
+		assert_int_equal(
+			actor_system_spawn(lab.system, &ordered_class, &options, &actor), 0);
+		tell(1, 1);
+		lab_run(&lab);
+		tell(2, 5);
+		for (int second = 0; second < 5; second++)
+			pass_and_run(1000);
+		assert_memory_equal(order_seen, rows[i].seen, sizeof(rows[i].seen));
+		assert_int_equal(lab_stats(&lab).dropped - dropped, rows[i].dropped);
+	}
+}
+
 static void what_cannot_be_meant_is_refused(void **state)
 {
 	static const struct actor_throttle_options rows[] = {
@@ -364,6 +419,7 @@ int main(void)
 		TEST(a_throttle_is_replaced_and_taken_off_at_once),
 		TEST(a_receive_time_out_comes_while_the_actor_is_paused),
 		TEST(a_timer_goes_on_when_its_message_is_dropped),
+		TEST(other_mailboxes_are_throttled_as_well),
 		TEST(what_cannot_be_meant_is_refused),
 	};
 
