@@ -609,12 +609,12 @@ struct actor_throttle_options {
 /* What happens in a system, as messages to whoever has subscribed. The kind of an event is a
  * message type: one of the program's own, which actor_publish() makes an event of, or one of
  * these, published by the runtime with sender 0. Nobody subscribed: nothing is made. */
-extern ACTOR_EXPORT struct actor_type actor_event_started; /* on_start has succeeded */
-extern ACTOR_EXPORT struct actor_type actor_event_stopped; /* on_stop has run, the ref is dead */
-extern ACTOR_EXPORT struct actor_type actor_event_restarted;
-extern ACTOR_EXPORT struct actor_type actor_event_failed;
-extern ACTOR_EXPORT struct actor_type actor_event_dead_letter;
-extern ACTOR_EXPORT struct actor_type actor_event_dispatcher_error;
+ACTOR_EXPORT extern struct actor_type actor_event_started; /* on_start has succeeded */
+ACTOR_EXPORT extern struct actor_type actor_event_stopped; /* on_stop has run, the ref is dead */
+ACTOR_EXPORT extern struct actor_type actor_event_restarted;
+ACTOR_EXPORT extern struct actor_type actor_event_failed;
+ACTOR_EXPORT extern struct actor_type actor_event_dead_letter;
+ACTOR_EXPORT extern struct actor_type actor_event_dispatcher_error;
 
 /* Payload of the first four. */
 struct actor_life_event {
