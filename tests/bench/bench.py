@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Runs the suites, prints one table and the checklist, writes results.jsonl.
 
-   bench.py [--quick] [SUITE ...]      runtime dispatchers observe collector
+   bench.py [--quick] [SUITE ...]      runtime savina dispatchers observe collector
 """
 import os
 import subprocess
@@ -13,11 +13,13 @@ import suite_collector
 import suite_dispatchers
 import suite_observe
 import suite_runtime
+import suite_savina
 from checklist import check
 from measure import Failed, Results, path, say
 
-SUITES = {"runtime": suite_runtime.suite, "dispatchers": suite_dispatchers.suite,
-          "observe": suite_observe.suite, "collector": suite_collector.suite}
+SUITES = {"runtime": suite_runtime.suite, "savina": suite_savina.suite,
+          "dispatchers": suite_dispatchers.suite, "observe": suite_observe.suite,
+          "collector": suite_collector.suite}
 
 
 def machine():
@@ -44,8 +46,8 @@ def number(value):
 
 
 def ratio(results, row):
-    """To libactor in suite runtime, to `off` in observe, to the default in dispatchers."""
-    base = {"runtime": "libactor", "observe": "off"}.get(row["suite"], "libactor")
+    """To libactor in runtime and savina, to `off` in observe, to the default in dispatchers."""
+    base = {"observe": "off"}.get(row["suite"], "libactor")
     workload = row["workload"]
     if row["suite"] == "dispatchers":
         words = workload.split("/")

@@ -5,6 +5,8 @@
 BENCH        := $(B)/bench
 BENCH_SOURCES := $(wildcard tests/bench/*.c)
 BENCH_HEADERS := $(wildcard tests/bench/*.h tests/bench/peers/trace/*.h)
+SAVINA_FILES := $(wildcard tests/bench/savina/*.[ch])
+SAVINA_CAF   := $(wildcard tests/bench/peers/caf/savina/*.hpp)
 BENCH_LIB    := $(BENCH)/prefix/lib/libactor.so.0
 BENCH_NONE   := $(RUNTIME_SOURCES:%.c=$(BENCH)/none/%.pic.o)
 BENCH_FLAGS   = -std=gnu11 -O2 -g $(WARNINGS) -I$(BENCH)/prefix/include -Itests/bench -pthread
@@ -22,8 +24,8 @@ BENCH_LIBS   := $(BENCH_COPIES:%=$(BENCH)/lib/%/libactor.so.0) $(BENCH)/lib/none
 
 # Peers that can be built here; bench.py says which ones are missing.
 BENCH_PEERS := $(BENCH)/limits $(BENCH)/uv_wake \
-	$(if $(wildcard /usr/include/caf/all.hpp),$(BENCH)/bench_caf) \
-	$(if $(wildcard /usr/bin/erlc),$(BENCH)/peerbench.beam) \
+	$(if $(wildcard /usr/include/caf/all.hpp),$(BENCH)/bench_caf $(BENCH)/savina_caf) \
+	$(if $(wildcard /usr/bin/erlc),$(BENCH)/peerbench.beam $(BENCH)/savina.beam) \
 	$(if $(wildcard /usr/include/sys/sdt.h /usr/include/*/sys/sdt.h),$(BENCH)/bench_sdt) \
 	$(if $(shell ls /usr/include/lttng/tracepoint.h /usr/include/*/lttng/tracepoint.h 2>/dev/null),$(BENCH)/bench_lttng)
 
@@ -67,6 +69,11 @@ $(BENCH)/bench: $(BENCH_SOURCES) $(BENCH_HEADERS) $(BENCH_LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(BENCH_FLAGS) -Wl,-rpath,'$$ORIGIN/prefix/lib' -o $@ $(BENCH_SOURCES) $(BENCH_LINK)
 
+$(BENCH)/savina: $(SAVINA_FILES) $(BENCH_LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(BENCH_FLAGS) -Wl,-rpath,'$$ORIGIN/prefix/lib' -o $@ $(filter %.c,$(SAVINA_FILES)) \
+		$(BENCH_LINK)
+
 $(BENCH)/bench_sdt: $(BENCH_SOURCES) $(BENCH_HEADERS) $(BENCH_LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(BENCH_FLAGS) -DEVENTS_SDT -o $@ $(BENCH_SOURCES) $(BENCH_LINK)
@@ -91,7 +98,12 @@ $(BENCH)/bench_caf: tests/bench/peers/caf/bench_caf.cpp
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 -O2 -Wall -Wextra -DNDEBUG -o $@ $< -lcaf_core -pthread
 
-$(BENCH)/peerbench.beam: tests/bench/peers/erlang/peerbench.erl
+$(BENCH)/savina_caf: tests/bench/peers/caf/savina.cpp $(SAVINA_CAF)
+	$(call say,CXX,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O2 -Wall -Wextra -DNDEBUG -o $@ $< -lcaf_core -pthread
+
+$(BENCH)/%.beam: tests/bench/peers/erlang/%.erl
 	$(call say,ERLC,$@)
 	@mkdir -p $(@D)
 	$(Q)erlc -Wall -o $(@D) $<
@@ -99,7 +111,7 @@ $(BENCH)/peerbench.beam: tests/bench/peers/erlang/peerbench.erl
 bench-deps: deps
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES='$(BENCH_PACKAGES)'
 
-bench-build: $(BENCH)/bench $(BENCH_LIBS) $(BENCH_PEERS)
+bench-build: $(BENCH)/bench $(BENCH)/savina $(BENCH_LIBS) $(BENCH_PEERS)
 
 # Packages first, then a make that finds them.
 bench: bench-deps
