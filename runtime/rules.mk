@@ -45,7 +45,7 @@ BINDIR     ?= $(PREFIX)/bin
 MANDIR     ?= $(PREFIX)/share/man
 INSTALLED = $(LIBDIR)/libactor.a $(LIBDIR)/libactor.so.0 $(LIBDIR)/libactor.so \
 	$(LIBDIR)/pkgconfig/libactor.pc $(INCLUDEDIR)/actor.h $(BINDIR)/actorprobe \
-	$(MANDIR)/man1/actorprobe.1
+	$(MANDIR)/man1/actorprobe.1 $(MANDIR)/man3/libactor.3
 
 .PHONY: install uninstall
 
@@ -77,6 +77,7 @@ install: $(B)/libactor.a $(B)/libactor.so.0 $(B)/actorprobe
 	$(Q)install -m 644 runtime/actor.h $(DESTDIR)$(INCLUDEDIR)
 	$(Q)install -m 755 $(B)/actorprobe $(DESTDIR)$(BINDIR)
 	$(Q)install -m 644 probe/actorprobe.1 $(DESTDIR)$(MANDIR)/man1
+	$(Q)install -m 644 runtime/libactor.3 $(DESTDIR)$(MANDIR)/man3
 	$(Q)if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then ldconfig || true; fi
 
 uninstall:

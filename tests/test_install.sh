@@ -24,6 +24,7 @@ cat >"$dir/wanted" <<'END'
 ./lib/libactor.so.0
 ./lib/pkgconfig/libactor.pc
 ./share/man/man1/actorprobe.1
+./share/man/man3/libactor.3
 END
 diff "$dir/wanted" "$dir/files" >&2 || fail 'the installed files are not the wanted ones'
 grep -q "$dir" "$root/lib/pkgconfig/libactor.pc" && fail 'libactor.pc names the staging directory'
@@ -33,10 +34,18 @@ nm -D --defined-only "$root/lib/libactor.so" | awk '{print $3}' | sort >"$dir/ex
 grep -v '^actor_[a-z]' "$dir/exported" >&2 && fail 'the shared library exports other names'
 grep -q '^actor__' "$dir/exported" && fail 'the shared library exports private names'
 grep -v '^#' "$root/include/actor.h" | tr '\n' ' ' | grep -oE 'ACTOR_EXPORT [^;]*;' |
-	sed -E 's/^[^(]*[ *](actor_[a-z_]+)\(.*/\1/; s/^[^(]* extern [^(]*[ *](actor_[a-z_]+);/\1/' | sort -u >"$dir/declared"
+	sed -E 's/^[^(]*[ *](actor_[a-z_]+)\(.*/\1/; s/^[^(]*[ *](actor_[a-z_]+);/\1/' | sort -u >"$dir/declared"
 [ -s "$dir/declared" ] || fail 'found no function in the header'
 comm -23 "$dir/declared" "$dir/exported" >"$dir/absent"
 [ ! -s "$dir/absent" ] || fail "declared, but not exported: $(tr '\n' ' ' <"$dir/absent")"
+
+# The manual page names all of them.
+sed -nE 's/^\.BR? (actor_[a-z_]+).*/\1/p' "$root/share/man/man3/libactor.3" | grep -vx actor_ref |
+	sort -u >"$dir/described"
+comm -23 "$dir/declared" "$dir/described" >"$dir/absent"
+[ ! -s "$dir/absent" ] || fail "libactor(3) does not name: $(tr '\n' ' ' <"$dir/absent")"
+comm -13 "$dir/declared" "$dir/described" >"$dir/absent"
+[ ! -s "$dir/absent" ] || fail "libactor(3) names what there is not: $(tr '\n' ' ' <"$dir/absent")"
 
 # pkg-config as a user calls it, plus the staging directory in front.
 export PKG_CONFIG_PATH="$root/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$dir"
