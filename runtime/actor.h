@@ -522,6 +522,43 @@ ACTOR_EXPORT int actor_system_shutdown(
  * ACTOR_ETHREAD on one of them; -EINVAL with a caller's loop; -EALREADY; -ECHILD. */
 ACTOR_EXPORT int actor_system_shutdown_wait(struct actor_system *system);
 
+/* ---- health ---- */
+
+enum actor_health_kind {
+	ACTOR_LIVENESS = 1, /* if it is down, the process is of no use any more */
+	ACTOR_READINESS,    /* if it is down, it should be given no work for now */
+};
+
+#define ACTOR_HEALTH_DETAIL_BYTES 256 /* longest detail of a check, with its NUL */
+
+/* A check: 1 is up, 0 is down, a negative value failed to tell, which counts as down. It may write
+ * a detail into `detail`, which is empty. It runs on the thread that asks, one check of the system
+ * at a time, so it should look at what is known rather than wait for anything; actor_health() and
+ * its like are -EDEADLK in it. */
+typedef int (*actor_health_cb)(void *data, char *detail, size_t bytes);
+
+/* Adds a check under a name that is unique in its kind. Whoever goes out of service keeps its check
+ * and says 0; it does not remove it, since no check at all is healthy. Any thread.
+ * Errors: -EINVAL, ACTOR_ENAME, -EEXIST, -ENOMEM, -ECHILD. */
+ACTOR_EXPORT int actor_health_add(struct actor_system *system, enum actor_health_kind kind,
+	const char *name, actor_health_cb cb, void *data);
+
+/* Takes a check away; when it returns the check does not run any more. Any thread. -ENOENT. */
+ACTOR_EXPORT int actor_health_remove(
+	struct actor_system *system, enum actor_health_kind kind, const char *name);
+
+/* Asks all checks of a kind. 1: up, as all of them are; 0: down. The check actor-system is always
+ * there: liveness is down once the system closes, readiness as soon as it shuts down. `json` (may
+ * be NULL) gets their answers with a NUL behind them:
+ *   {"status":"DOWN","checks":[{"name":"actor-system","status":"UP"},
+ *    {"name":"database","status":"DOWN","detail":"no connection","failed":2}]}
+ * where `failed` counts how often a check could not tell. `*bytes` is the size of `json`, and
+ * becomes the bytes without NUL; if they do not fit, the size that would do. Any thread, until the
+ * close callback returns.
+ * Errors: -ENOBUFS, -EINVAL, -EDEADLK, -ECHILD. */
+ACTOR_EXPORT int actor_health(
+	struct actor_system *system, enum actor_health_kind kind, char *json, size_t *bytes);
+
 /* ---- running by hand ---- */
 
 /* Runs the units that are ready on the caller's loop now, within what is left of this pass's

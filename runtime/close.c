@@ -10,6 +10,7 @@
 #include "config.h"
 #include "dispatcher.h"
 #include "fork.h"
+#include "health.h"
 #include "life.h"
 #include "log.h"
 #include "loop.h"
@@ -233,6 +234,7 @@ void actor__system_free(struct actor_system *system)
 		if (system->loops[i])
 			actor__loop_free(system->loops[i]);
 	actor__signals_free(system);
+	actor__health_fini(&system->health);
 	actor__shutdown_fini(&system->shutdown);
 	actor__waiters_rest(&system->waiters);
 	actor__specs_free(system);

@@ -19,6 +19,7 @@
 #include "abi.h"
 #include "actor.h"
 #include "asks.h"
+#include "checks.h"
 #include "inbox.h"
 #include "logger.h"
 #include "mail.h"
@@ -381,6 +382,7 @@ struct actor_system {
 	pthread_mutex_t lock; /* specs; spawning from outside against closing */
 	struct actor__spec_list *specs;
 	struct actor__shutdown shutdown;
+	struct actor__health health;
 	struct actor__signals *signals; /* NULL: it does not wait for any */
 	/* closing; the first loop's thread */
 	actor_close_cb close_cb;

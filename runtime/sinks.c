@@ -6,6 +6,8 @@
  * it needs escaped and U+FFFD for what is no UTF-8. */
 #include "sinks.h"
 
+#include "jsontext.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -46,29 +48,6 @@ __attribute__((format(printf, 2, 3))) static void put_format(
 	put_text(line, text);
 }
 
-/* The bytes of the valid UTF-8 character at `at`, which ends in a NUL somewhere; 0: none. */
-static size_t utf8_bytes(const unsigned char *at)
-{
-	static const struct {
-		unsigned char from, to, second_from, second_to, bytes;
-	} rows[] = {{0x01, 0x7f, 0, 0, 1}, {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-		{0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
-		{0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-		{0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (at[0] < rows[i].from || at[0] > rows[i].to)
-			continue;
-		if (rows[i].bytes > 1 && (at[1] < rows[i].second_from || at[1] > rows[i].second_to))
-			return 0;
-		for (size_t n = 2; n < rows[i].bytes; n++)
-			if (at[n] < 0x80 || at[n] > 0xbf)
-				return 0;
-		return rows[i].bytes;
-	}
-	return 0;
-}
-
 /* C0, DEL, C1, line and paragraph separators, and what turns the direction of text around. */
 static bool is_control(const unsigned char *at, size_t bytes)
 {
@@ -88,7 +67,7 @@ static void put_escaped_text(struct line *line, const char *text)
 	const unsigned char *at = (const unsigned char *)text;
 
 	while (*at) {
-		size_t bytes = utf8_bytes(at);
+		size_t bytes = actor__utf8_bytes(at);
 
 		if (bytes && !is_control(at, bytes)) {
 			put(line, (const char *)at, bytes);
@@ -108,23 +87,10 @@ static void put_escaped_text(struct line *line, const char *text)
 
 static void put_json_string(struct line *line, const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text;
+	size_t room = sizeof(line->bytes) - 1 - line->used;
+	size_t bytes = actor__json_string(line->bytes + line->used, room, text);
 
-	put_text(line, "\"");
-	while (*at) {
-		size_t bytes = utf8_bytes(at);
-
-		if (*at == '"' || *at == '\\')
-			put_format(line, "\\%c", *at);
-		else if (bytes == 1 && (*at < 0x20 || *at == 0x7f))
-			put_format(line, "\\u%04x", *at);
-		else if (bytes)
-			put(line, (const char *)at, bytes);
-		else
-			put_text(line, "\\ufffd");
-		at += bytes ? bytes : 1;
-	}
-	put_text(line, "\"");
+	line->used += bytes < room ? bytes : room;
 }
 
 /* "2026-01-02T03:04:05.678901Z" */

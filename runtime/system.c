@@ -5,6 +5,7 @@
 #include "dispatcher.h"
 #include "events.h"
 #include "fork.h"
+#include "health.h"
 #include "log.h"
 #include "loop.h"
 #include "notice.h"
@@ -52,6 +53,7 @@ static int system_init(struct actor_system *system, struct actor_system_options 
 	actor__waiters_init(&system->waiters);
 	actor__subscriptions_init(&system->subscriptions);
 	pthread_mutex_init(&system->lock, NULL);
+	actor__health_init(&system->health);
 	actor__shutdown_init(&system->shutdown, ACTOR_PHASE_TIMEOUT_MS);
 	rc = actor__tuning_open(system, o, &room);
 	if (rc)

@@ -35,7 +35,9 @@ $(TEST_OF_PROBE:%.c=$(B)/%.o): $(PROBE_HEADERS)
 $(TEST_OF_RUNTIME:%.c=$(B)/%): $(B)/tests/%: $(B)/tests/%.o $(B)/tests/lab.o $(B)/tests/workload.o \
 	$(B)/tests/court.o $(B)/libactor.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcmocka $(RUNTIME_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcmocka $(TEST_LIBS) $(RUNTIME_LIBS)
+
+$(B)/tests/test_health: TEST_LIBS := -ljansson
 
 $(PROBE_TESTS): $(B)/tests/%: $(B)/tests/%.o $(TEST_HELPERS) $(PROBE_ARCHIVE) $(B)/libactor.a
 	$(call say,LD,$@)
