@@ -54,6 +54,16 @@ static void load_end(struct shop *shop)
 	shop->load = NULL;
 }
 
+/* No new connections; what is being handled is still answered. */
+static int on_unbind(struct actor_system *system, int task, void *data)
+{
+	struct shop *shop = data;
+
+	if (shop->store.http)
+		http_server_stop(shop->store.http);
+	return 0;
+}
+
 static void shop_stop(struct shop *shop)
 {
 	uv_handle_t *const handles[] = {(uv_handle_t *)&shop->interrupt,
@@ -66,9 +76,7 @@ static void shop_stop(struct shop *shop)
 	for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++)
 		uv_close(handles[i], NULL);
 	load_end(shop);
-	if (shop->store.http)
-		http_server_stop(shop->store.http);
-	actor_system_close(shop->store.system, shop->store.http ? on_system_closed : NULL, shop);
+	actor_system_shutdown(shop->store.system, shop->store.http ? on_system_closed : NULL, shop);
 }
 
 static void on_signal(uv_signal_t *signal, int number)
@@ -133,6 +141,9 @@ static int actors_open(struct shop *shop)
 	if (rc)
 		return complain("cannot start the actor system", rc);
 	shop->store.options = options;
+	rc = actor_shutdown_add(shop->store.system, ACTOR_UNBIND, "http", on_unbind, shop);
+	if (rc < 0)
+		return complain("cannot add a task", rc);
 	rc = store_open(&shop->store, options->pricing_dispatcher ? &pricing : NULL);
 	return rc ? complain("cannot start an actor", rc) : 0;
 }

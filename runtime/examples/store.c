@@ -285,6 +285,20 @@ static void store_refuse(struct store *store, uint64_t ticket, int status, const
 	http_answer(store->http, ticket, status, text);
 }
 
+/* 200 or 503, with what each check says. */
+static void store_health(
+	struct store *store, const struct http_request *http, enum actor_health_kind kind)
+{
+	char text[HTTP_TEXT_BYTES + 1];
+	size_t bytes = HTTP_TEXT_BYTES;
+	int up = actor_health(store->system, kind, text, &bytes);
+
+	if (up < 0)
+		store_refuse(store, http->ticket, FAILED, actor_strerror(up));
+	else
+		http_answer(store->http, http->ticket, up ? OK : UNAVAILABLE, strcat(text, "\n"));
+}
+
 static void store_post(struct store *store, const struct http_request *http)
 {
 	struct request request = {.store = store,
@@ -317,9 +331,13 @@ void store_request(struct store *store, const struct http_request *http)
 			store_refuse(store, http->ticket, NOT_ALLOWED, "POST an import");
 		else
 			store_post(store, http);
+	} else if (get && strcmp(http->path, "/health") == 0) {
+		store_health(store, http, ACTOR_LIVENESS);
+	} else if (get && strcmp(http->path, "/ready") == 0) {
+		store_health(store, http, ACTOR_READINESS);
 	} else {
 		store_refuse(store, http->ticket, NOT_FOUND,
-			"there are /product/0 to /product/999 and /import");
+			"there are /product/0 to /product/999, /import, /health and /ready");
 	}
 }
 
