@@ -854,6 +854,36 @@ ACTOR_EXPORT int actor_pending(struct actor_ctx *ctx, struct actor_token *token)
 ACTOR_EXPORT int actor_complete(struct actor_system *system, struct actor_token token, int status,
 	actor_complete_cb cb, void *data);
 
+/* ---- work on other threads ---- */
+
+/* Runs on a thread of libuv's pool, and may change the payload in place. */
+typedef void (*actor_work_cb)(void *payload, size_t bytes);
+
+/* Lets `work` run on a thread of libuv's pool, on the payload of a message that is told to `to` when
+ * it is done; actor_self() is as good as any other. Payloads and errors as actor_tell(), whose
+ * sender is this actor; it is told, and its wait begins, when the work is back on the loop.
+ *
+ * The work belongs to this instance of the actor. When that stops, or is restarted, work that has
+ * not begun is cancelled, and its payload destroyed; what is running goes on, and what it would have
+ * told the actor itself is a dead letter. Closing waits for queued work no longer than drain_ms,
+ * but for running work always: the pool's threads cannot be made to let go. The pool has
+ * UV_THREADPOOL_SIZE threads, by default 4, for the whole process.
+ * Also -EINVAL: no handler runs, `work` is NULL; ACTOR_ECLOSED in on_stop and while the system stops
+ * its actors; ACTOR_ETHREAD. */
+ACTOR_EXPORT int actor_work(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
+	const void *payload, size_t bytes, actor_work_cb work);
+
+/* Runs on a thread of libuv's pool; what it returns is the `status` of the completion. */
+typedef int (*actor_pending_work_cb)(void *data);
+
+/* Makes the handler pending, see actor_pending(), until `work` has run on a thread of libuv's pool;
+ * then `cb` is called as by actor_complete(), exactly once if the result is 0, with -ECANCELED when
+ * the system closes before the work has begun. Closing waits for work that is running; a failure is
+ * none then. A handler that returns a negative value afterwards fails when the work is done.
+ * Errors as actor_pending(), and -EINVAL: `work` is NULL. */
+ACTOR_EXPORT int actor_pending_work(struct actor_ctx *ctx, actor_pending_work_cb work,
+	actor_complete_cb cb, void *data);
+
 /* ---- behaviours ---- */
 
 /* From the next message on, `receive` handles this actor's messages in place of the present

@@ -27,7 +27,8 @@
 
 static bool loop_rests(struct actor__loop *loop, bool here)
 {
-	if (actor__receive_waiting(loop) || atomic_load(&loop->pendings.count))
+	if (actor__receive_waiting(loop) || atomic_load(&loop->pendings.count) ||
+		atomic_load(&loop->jobs))
 		return false;
 	for (uint32_t i = 0; i < ACTOR_ABI_LOOPS; i++) {
 		struct actor__channel *channel =
@@ -93,6 +94,15 @@ static bool all_stopping(struct actor_system *system)
 	return true;
 }
 
+/* Work on the thread pool still uses the program's data. */
+static bool jobs_done(const struct actor_system *system)
+{
+	for (uint32_t i = 0; i < system->loop_count; i++)
+		if (atomic_load(&system->loops[i]->jobs))
+			return false;
+	return true;
+}
+
 static void end_self(struct actor_system *system)
 {
 	system->ended = true;
@@ -114,7 +124,7 @@ static void step(struct actor_system *system)
 		actor__loop_stop_all(system->loops[0]);
 	}
 	if (phase == ACTOR__STOPPING && all_stopping(system) &&
-		actor__life_count(system) == 0) {
+		actor__life_count(system) == 0 && jobs_done(system)) {
 		actor__waiters_cancel(&system->waiters);
 		phase_set(system, phase = ACTOR__ENDING, ACTOR__END);
 	}

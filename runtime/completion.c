@@ -27,6 +27,10 @@ static int outcome_of(struct actor_ctx *ctx, struct actor__pending *p)
 		return 0;
 	actor__envelope_open(p->envelope, &ctx->message);
 	rc = cb ? cb(ctx, status, &ctx->message, data) : status;
+	if (p->closing && !(ctx->aftermath & ACTOR__PENDED)) {
+		ctx->aftermath &= ~ACTOR__FAILED;
+		return 0;
+	}
 	return p->failure && !(ctx->aftermath & ACTOR__PENDED) ? p->failure : rc;
 }
 
@@ -80,7 +84,7 @@ bool actor__completion_run(struct actor__cell *cell, struct actor__turn *turn)
 	}
 	ctx->aftermath = 0;
 	if (turn) {
-		record(cell->loop, turn, p, rc < 0 || p->abandoned);
+		record(cell->loop, turn, p, rc < 0 || p->abandoned || p->closing);
 		turn->messages++;
 	}
 	message_end(cell, p);

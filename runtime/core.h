@@ -311,6 +311,7 @@ struct actor__loop {
 	const uint64_t *segments; /* of the actor table */
 	struct actor__asks asks;
 	struct actor__pendings pendings;
+	_Atomic uint32_t jobs; /* on the thread pool or back from it; any thread may read it */
 	struct actor__deadlines deadlines;
 	struct actor__index timers; /* of actors, by number */
 	uint32_t timer_number;      /* the last one */

@@ -10,6 +10,7 @@
 #include "core.h"
 
 struct actor__box;
+struct actor__job;
 struct actor__pending;
 struct actor__stash;
 struct actor__throttle;
@@ -24,6 +25,7 @@ struct actor__extra {
 	struct actor__index timers; /* by key */
 	struct actor__timeout *timeout;
 	struct actor__throttle *throttle;
+	struct actor__job *jobs;        /* of this instance */
 	struct actor__pending *pending; /* the handler that is pending, or was and is ending */
 };
 

@@ -3,6 +3,7 @@
 #include "parts.h"
 
 #include "box.h"
+#include "job.h"
 #include "stash.h"
 #include "throttle.h"
 #include "timeout.h"
@@ -30,6 +31,7 @@ void actor__extra_clear(struct actor__cell *cell)
 	actor__behaviours_clear(&cell->extra->behaviours);
 	actor__timers_clear(cell);
 	actor__stash_clear(cell->extra->stash, cell->loop);
+	actor__jobs_clear(cell);
 }
 
 void actor__extra_free(struct actor__cell *cell)

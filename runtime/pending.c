@@ -4,6 +4,7 @@
 
 #include "dispatcher.h"
 #include "extra.h"
+#include "job.h"
 
 #include <errno.h>
 
@@ -60,7 +61,7 @@ bool actor__pending_revoke(struct actor__cell *cell, int failure)
 {
 	struct actor__pending *p = cell->extra->pending;
 
-	if (!take_out(&cell->loop->pendings, p)) {
+	if (p->job || !take_out(&cell->loop->pendings, p)) {
 		p->failure = failure;
 		return false;
 	}
@@ -113,9 +114,11 @@ void actor__pending_arrive(struct actor__pending *p)
 {
 	p->cell->state &= (uint8_t)~ACTOR__PENDING;
 	p->cell->signals |= ACTOR__SIGNAL_COMPLETED;
+	p->job = NULL;
 	actor__cell_ask(p->cell);
 }
 
+/* All that are not completed; those without a job are out. */
 static struct actor__pending *take_all(struct actor__pendings *pendings)
 {
 	struct actor__pending *all = NULL;
@@ -129,7 +132,9 @@ static struct actor__pending *take_all(struct actor__pendings *pendings)
 		p->next = all;
 		all = p;
 	}
-	actor__index_fini(&pendings->by_number);
+	for (struct actor__pending *p = all; p; p = p->next)
+		if (!p->job)
+			actor__index_remove(&pendings->by_number, p->number);
 	pthread_mutex_unlock(&pendings->lock);
 	return all;
 }
@@ -141,9 +146,14 @@ void actor__pendings_abandon(struct actor__pendings *pendings)
 	while (p) {
 		struct actor__pending *next = p->next;
 
-		p->abandoned = true;
 		p->cell->signals |= ACTOR__SIGNAL_TERMINATE;
-		actor__pending_arrive(p);
+		if (p->job) {
+			p->closing = true;
+			actor__job_cancel(p->job);
+		} else {
+			p->abandoned = true;
+			actor__pending_arrive(p);
+		}
 		p = next;
 	}
 }

@@ -24,6 +24,8 @@ struct actor__pending {
 	bool taken;     /* the payload is the handler's */
 	bool here;      /* it was completed before it has returned, on its loop */
 	bool abandoned; /* the system closes: nobody has completed it */
+	bool closing;   /* the system closes: its job completes it, and a failure is none */
+	struct actor__job *job; /* that completes it, or NULL */
 	struct actor__pending *next; /* while being abandoned */
 	/* written by whoever completes it */
 	int status;
@@ -38,7 +40,7 @@ void actor__pendings_fini(struct actor__pendings *pendings);
 int actor__pending_register(struct actor__cell *cell);
 
 /* The handler, or a completion's callback, has failed after it was registered. False: it has been
- * completed as well, and stays pending until that has arrived. */
+ * completed as well, or will be by its job, and stays pending until that has arrived. */
 bool actor__pending_revoke(struct actor__cell *cell, int failure);
 
 /* The handler has returned: its message is held. From now on nothing else of this actor runs. */
@@ -56,7 +58,8 @@ struct actor__pending *actor__pending_take(
 /* It has been completed: its actor asks for a turn. */
 void actor__pending_arrive(struct actor__pending *pending);
 
-/* The loop's system closes: all that are not completed end with their actors. */
+/* The loop's system closes: all that are not completed end with their actors; those that wait for
+ * a job, when that is done. */
 void actor__pendings_abandon(struct actor__pendings *pendings);
 
 /* Frees what has ended. */

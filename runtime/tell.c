@@ -63,21 +63,26 @@ static int send_failed(struct actor__envelope *e, int rc)
 	return rc;
 }
 
-int actor__send_here(struct actor__loop *loop, struct actor__envelope *e)
+int actor__send_kept(struct actor__loop *loop, struct actor__envelope *e)
 {
 	struct actor__loop *to;
 
 	if (actor__probes_records())
 		e->stamp = actor__ticks();
 	if (actor__ref_loop(e->to) == loop->id)
-		return send_failed(e, actor__deliver(loop, e));
+		return actor__deliver(loop, e);
 	to = actor__loop_of(loop->system, e->to);
 	if (!to) {
 		actor__dead_letter(loop, e);
 		return 0;
 	}
 	e->flags |= ACTOR__FOREIGN;
-	return send_failed(e, actor__channel_send(loop, to, e));
+	return actor__channel_send(loop, to, e);
+}
+
+int actor__send_here(struct actor__loop *loop, struct actor__envelope *e)
+{
+	return send_failed(e, actor__send_kept(loop, e));
 }
 
 static int send_outside(struct actor__loop *to, struct actor__envelope *e)

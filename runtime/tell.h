@@ -16,6 +16,10 @@ int actor__tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, co
 /* Stamps and sends a complete envelope: from its loop's thread, or from any thread. After an
  * error the payload is the caller's again. */
 int actor__send_here(struct actor__loop *loop, struct actor__envelope *e);
+
+/* As actor__send_here(), but after an error the runtime's own copy of a payload is there as well. */
+int actor__send_kept(struct actor__loop *loop, struct actor__envelope *e);
+
 int actor__send(struct actor_system *system, struct actor__envelope *e);
 
 #endif
