@@ -107,6 +107,15 @@ enum actor_abi_life {
 	ACTOR_ABI_LIFE_DROP = 5,
 	ACTOR_ABI_LIFE_DEAD_LETTER = 6,
 	ACTOR_ABI_LIFE_DISPATCHER_ERROR = 7,
+	ACTOR_ABI_LIFE_SUSPEND = 8, /* handles no messages until RESUME */
+	ACTOR_ABI_LIFE_RESUME = 9,
+};
+
+enum actor_abi_directive {
+	ACTOR_ABI_DIRECTIVE_STOP = 1,
+	ACTOR_ABI_DIRECTIVE_RESTART = 2,
+	ACTOR_ABI_DIRECTIVE_RESUME = 3,
+	ACTOR_ABI_DIRECTIVE_ESCALATE = 4,
 };
 
 /* Why a message was dropped; the code of a life record DROP. */
@@ -137,6 +146,7 @@ enum actor_abi_clock {
  * YIELD    units 32 << 32 | ready 32    reason             0
  * LOOP     loop                         busy 48            polled 48
  * LIFE     actor id                     other id           code; the event is in meta's type
+ *                                       (failure: directive; restart: how many so far)
  *
  * A slot is the upper half of an id. Values that do not fit saturate.
  */
@@ -313,7 +323,7 @@ _Static_assert(sizeof(struct actor_abi_root) == 40 + 3 * 24 + 2048 + 64 * 24,
  *                    messages among the records (since 1.1)
  * spawn              actor, parent, class, dispatcher
  * stop               actor, code (0 or the negative error it failed with), class
- * failure            actor, code, directive, class
+ * failure            actor, code, directive (enum actor_abi_directive), class
  * restart            actor, restarts so far, class
  * drop               actor, sender, type, reason (enum actor_abi_drop), class
  * dead_letter        recipient, sender, type, class of the recipient (0 = unknown)

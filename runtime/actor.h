@@ -62,7 +62,8 @@ struct actor_dispatcher;
 	X(-5002, ACTOR_ENAME, "a name must have 1 to 63 bytes, no '/', '\\' or control bytes, no '$' "    \
 			      "in front, and must not be '.' or '..'")                             \
 	X(-5003, ACTOR_ETYPE, "a message type needs its size field, a name, and a matching payload") \
-	X(-5004, ACTOR_ECLASS, "an actor class needs its size field, a valid name and on_message") \
+	X(-5004, ACTOR_ECLASS, "an actor class needs its size field, a valid name, on_message, " \
+			       "and a valid strategy or none") \
 	X(-5005, ACTOR_ELIMIT, "the process has no room for another loop, class, type or dispatcher") \
 	X(-5006, ACTOR_ECLOSED, "the actor system is closing or closed")                           \
 	X(-5007, ACTOR_ETHREAD, "this function may be called on the loop's own thread only")       \
@@ -71,7 +72,8 @@ struct actor_dispatcher;
 	X(-5010, ACTOR_EOPTIONS, "the options structure is too small, or a field is out of range")       \
 	X(-5011, ACTOR_ESTASH, "the actor has stashed as many messages as it may")                   \
 	X(-5012, ACTOR_ECONFIG, "the configuration file was refused; the log says why and where")              \
-	X(-5013, ACTOR_EFULL, "the receiver's mailbox is full and rejects the message")
+	X(-5013, ACTOR_EFULL, "the receiver's mailbox is full and rejects the message") \
+	X(-5014, ACTOR_EKILLED, "the actor was killed")
 
 enum actor_error {
 #define ACTOR_ERROR_VALUE(code, name, text) name = code,
@@ -201,11 +203,76 @@ struct actor_mailbox_options {
 	int64_t high_water;
 };
 
+/* ---- supervision ----
+ *
+ * When an actor *fails* (a hook or handler returns a negative value or calls actor_fail(), or it is
+ * killed), it and all actors below it are suspended: their mail waits. Its supervisor, the parent,
+ * decides by a strategy what comes of it; each failure is logged once. The strategy is the first
+ * there is of: the one the failed actor was spawned with, the parent's class's, the default, which
+ * restarts it up to 10 times within 60 000 ms and then stops it. The same default holds for actors
+ * at top level. */
+
+enum actor_directive {
+	/* It stops with all below it. */
+	ACTOR_DIRECTIVE_STOP = 1,
+	/* A new instance takes over its ref, path, mail, watchers and watches. The message that failed
+	 * is destroyed, not handled again. */
+	ACTOR_DIRECTIVE_RESTART = 2,
+	/* It goes on with its next message. One whose start failed is restarted instead. */
+	ACTOR_DIRECTIVE_RESUME = 3,
+	/* The parent fails with the same code and text. At top level nobody is left to decide: this is
+	 * logged, all actors of the system are stopped, and new ones are refused with ACTOR_ECLOSED;
+	 * actor_system_close() is still the program's to call. */
+	ACTOR_DIRECTIVE_ESCALATE = 4,
+};
+
+enum actor_scope {
+	ACTOR_ONE_FOR_ONE = 1,
+	/* A stop or restart is done to all children of the failed actor's parent. */
+	ACTOR_ALL_FOR_ONE = 2,
+};
+
+/* What a decider is told; valid until it returns. */
+struct actor_failure {
+	size_t size;      /* sizeof(struct actor_failure) */
+	int code;         /* negative */
+	const char *text; /* of actor_fail(), else ""; cut at 255 bytes */
+	actor_ref actor;  /* that failed */
+	const struct actor_class *cls; /* its class */
+	uint64_t restarts; /* of it within the window so far */
+};
+
+/* Returns an enum actor_directive; anything else, above all a negative value, counts as escalate.
+ * Runs on the supervisor's loop, between two messages of anybody; it only decides. */
+typedef int (*actor_decide_cb)(void *data, const struct actor_failure *failure);
+
+#define ACTOR_MAX_RETRIES     10    /* default */
+#define ACTOR_RETRY_WINDOW_MS 60000 /* default */
+
+/* How a supervisor decides. A strategy of a class must have static storage; one in spawn options is
+ * copied. */
+struct actor_strategy {
+	size_t size;            /* sizeof(struct actor_strategy) */
+	enum actor_scope scope; /* default ACTOR_ONE_FOR_ONE; top level has no other */
+	enum actor_directive directive; /* for each failure, without `decide`; default: restart */
+	actor_decide_cb decide;
+	void *data; /* passed to decide */
+	/* So many restarts of one actor within the window are granted, then it is stopped. Default
+	 * 10; -1: any number. */
+	int64_t max_retries;
+	int64_t window_ms; /* default 60 000; -1: nothing is ever forgotten */
+	/* A restart waits min, then twice as long each time, at most max ms; the actor is suspended
+	 * meanwhile and keeps its mail. 0: no wait, and max 0: 60 times min. The wait begins anew when
+	 * an actor was not restarted for the window, or for 10 times max if nothing is forgotten. */
+	int64_t backoff_min_ms;
+	int64_t backoff_max_ms;
+	int64_t jitter_percent; /* each wait is longer by up to so many percent; default 20; -1: none */
+};
+
 /* ---- classes ---- */
 
 /* The kind of an actor. Define one per kind, with static storage. All functions run on the
- * actor's loop, one at a time. A negative return value is a failure: the actor is stopped and the
- * failure is logged once. */
+ * actor's loop, one at a time. A negative return value is a failure, see above. */
 struct actor_class {
 	size_t size;        /* sizeof(struct actor_class) */
 	const char *name;   /* copied at registration; a bounded label for observers */
@@ -218,6 +285,16 @@ struct actor_class {
 	uint32_t id; /* the runtime's; 0 at first */
 	/* For actors that are spawned without options of their own for it. NULL: unbounded FIFO. */
 	const struct actor_mailbox_options *mailbox;
+	/* Of its children; NULL: the default one. */
+	const struct actor_strategy *strategy;
+	/* A restart, in this order: pending asks are cancelled and behaviours forgotten; on_pre_restart
+	 * of the old instance, NULL: on_stop; all children stop, unless keeps_children is set; the
+	 * state is what it was at the spawn, `init` or zeros; on_post_restart, NULL: on_start; then
+	 * mail is handled, and kept children go on. A stop that comes meanwhile wins. Every instance
+	 * ends by one call, of on_pre_restart or of on_stop. `code` is that of the failure. */
+	void (*on_pre_restart)(struct actor_ctx *ctx, int code);
+	int (*on_post_restart)(struct actor_ctx *ctx, int code);
+	int keeps_children;
 };
 
 /* ---- dispatchers ---- */
@@ -578,6 +655,7 @@ struct actor_stats {
 	uint64_t turns;
 	uint64_t dispatcher_errors;
 	uint64_t dropped; /* by mailboxes and throttles */
+	uint64_t restarted;
 };
 
 /* Sums over all loops; exact once the system rests. Any thread. */
@@ -731,6 +809,7 @@ struct actor_spawn_options {
 	int64_t stash_capacity; /* messages that actor_stash() may set aside; default 1024 */
 	const struct actor_throttle_options *throttle; /* from the first message on; default: none */
 	const struct actor_mailbox_options *mailbox; /* default: the class's */
+	const struct actor_strategy *strategy; /* for its own failures; default: its parent's class's */
 };
 
 /* Makes a child of the running actor. Mail to it may be told at once; on_start runs first.
@@ -744,13 +823,25 @@ ACTOR_EXPORT int actor_spawn(struct actor_ctx *ctx, struct actor_class *cls,
 ACTOR_EXPORT int actor_system_spawn(struct actor_system *system, struct actor_class *cls,
 	const struct actor_spawn_options *options, actor_ref *ref);
 
-/* Asks an actor to stop when it has handled what it was told so far. A dead ref is 0. The request
- * travels like a message and may be refused like one (-ENOMEM); when it was accepted, the actor and
- * all below it stop without any more memory. */
-ACTOR_EXPORT int actor_stop(struct actor_ctx *ctx, actor_ref ref);
-ACTOR_EXPORT int actor_system_stop(struct actor_system *system, actor_ref ref); /* any thread */
+/* The ways to end an actor. Each request travels like a message and may be refused like one:
+ * -EINVAL for ACTOR_NONE, -ENOMEM, from outside also -ECHILD and ACTOR_ECLOSED. A dead ref is 0. When
+ * a request was accepted, the actor and all below it stop without any more memory: children first,
+ * then on_stop; mail that is left goes to the dead letters. Those named actor_system_...: any
+ * thread. Probe: stop. */
 
-/* Stops the running actor after this message; queued mail goes to the dead letters. */
+/* When it has handled what it was told so far. */
+ACTOR_EXPORT int actor_stop(struct actor_ctx *ctx, actor_ref ref);
+ACTOR_EXPORT int actor_system_stop(struct actor_system *system, actor_ref ref);
+
+/* Then, too, by a failure with ACTOR_EKILLED: its supervisor decides, and by default restarts it. */
+ACTOR_EXPORT int actor_kill(struct actor_ctx *ctx, actor_ref ref);
+ACTOR_EXPORT int actor_system_kill(struct actor_system *system, actor_ref ref);
+
+/* After the message that it is handling, before all that is queued; also while it is suspended. */
+ACTOR_EXPORT int actor_terminate(struct actor_ctx *ctx, actor_ref ref);
+ACTOR_EXPORT int actor_system_terminate(struct actor_system *system, actor_ref ref);
+
+/* The running actor after this message. */
 ACTOR_EXPORT void actor_stop_self(struct actor_ctx *ctx);
 
 /* Writes "/user/parent/name" and a NUL. Returns the bytes without NUL, cut to what fits.

@@ -9,6 +9,7 @@
 
 #include "config.h"
 #include "dispatcher.h"
+#include "fault.h"
 #include "fork.h"
 #include "health.h"
 #include "life.h"
@@ -89,7 +90,7 @@ static bool others_exited(struct actor_system *system)
 static bool all_stopping(struct actor_system *system)
 {
 	for (uint32_t i = 0; i < system->loop_count; i++)
-		if (!atomic_load(&system->loops[i]->stopping))
+		if (atomic_load(&system->loops[i]->stopping) != ACTOR__STOPPING_CLOSED)
 			return false;
 	return true;
 }
@@ -121,7 +122,7 @@ static void step(struct actor_system *system)
 	if (phase == ACTOR__DRAINING &&
 		(uv_hrtime() >= system->drain_until_ns || quiet(system))) {
 		phase_set(system, phase = ACTOR__STOPPING, ACTOR__STOP_ALL);
-		actor__loop_stop_all(system->loops[0]);
+		actor__loop_stop_all(system->loops[0], ACTOR__STOPPING_CLOSED);
 	}
 	if (phase == ACTOR__STOPPING && all_stopping(system) &&
 		actor__life_count(system) == 0 && jobs_done(system)) {
@@ -152,6 +153,25 @@ static void begin(struct actor_system *system)
 	system->closing_here = true;
 }
 
+/* Nobody is left to decide about a failure. Closing, which frees the system, stays the program's. */
+static void halt(struct actor_system *system)
+{
+	uint32_t phase = ACTOR__OPEN;
+
+	if (!atomic_compare_exchange_strong(&system->phase, &phase, ACTOR__HALTED))
+		return;
+	actor__log(system, ACTOR_LOG_ERROR,
+		"a failure was escalated beyond the top: all actors are stopped");
+	for (uint32_t i = 0; i < system->loop_count; i++) {
+		struct actor__loop *loop = system->loops[i];
+
+		if (actor__loop_here(loop))
+			actor__loop_stop_all(loop, ACTOR__STOPPING_HALTED);
+		else
+			actor__notice_send(loop, &loop->halt, ACTOR__HALT, 0, NULL);
+	}
+}
+
 static void on_passed(struct actor__loop *loop)
 {
 	struct actor_system *system = loop->system;
@@ -174,7 +194,7 @@ static int close_begin(
 	int rc = 0;
 
 	pthread_mutex_lock(&system->lock);
-	if (atomic_load(&system->phase) != ACTOR__OPEN ||
+	if (atomic_load(&system->phase) > ACTOR__HALTED ||
 		(actor__shutdown_begun(system) && !shut_down))
 		rc = -EALREADY;
 	else if (here)
@@ -207,7 +227,7 @@ static void shutdown_over(struct actor_system *system)
 
 static void on_look(struct actor__loop *loop)
 {
-	if (atomic_load(&loop->system->phase) != ACTOR__OPEN)
+	if (atomic_load(&loop->system->phase) > ACTOR__HALTED)
 		step(loop->system);
 	else if (actor__shutdown_step(loop->system))
 		shutdown_over(loop->system);
@@ -223,7 +243,10 @@ static void on_order(struct actor__loop *loop, uint16_t order)
 		actor__shutdown_begin(loop->system);
 		break;
 	case ACTOR__STOP_ALL:
-		actor__loop_stop_all(loop);
+		actor__loop_stop_all(loop, ACTOR__STOPPING_CLOSED);
+		break;
+	case ACTOR__HALT:
+		actor__loop_stop_all(loop, ACTOR__STOPPING_HALTED);
 		break;
 	case ACTOR__END:
 		if (loop->index == 0) /* a system that never got to work */
@@ -348,6 +371,7 @@ static void hooks_set(void)
 	actor__loop_hooks.order = on_order;
 	actor__loop_hooks.closed = on_closed;
 	actor__loop_hooks.thread_ended = on_thread_ended;
+	actor__fault_unhandled = halt;
 }
 
 void actor__close_init(void)

@@ -35,11 +35,6 @@ uv_loop_t *actor_ctx_loop(const struct actor_ctx *ctx)
 	return ctx->loop->uv;
 }
 
-void actor_stop_self(struct actor_ctx *ctx)
-{
-	ctx->cell->signals |= ACTOR__SIGNAL_TERMINATE;
-}
-
 void *actor_take(struct actor_ctx *ctx)
 {
 	if (!ctx->envelope || ctx->aftermath & ACTOR__STASHED)

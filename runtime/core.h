@@ -99,7 +99,25 @@ enum actor__signal {
 	ACTOR__SIGNAL_FINISH = 4, /* terminating, and the last child has gone */
 	ACTOR__SIGNAL_FAILURE = 8, /* the handler failed with `failure`; supervision decides */
 	ACTOR__SIGNAL_LOOK = 16, /* the state's bits have changed inside a turn */
+	ACTOR__SIGNAL_RESTART = 32, /* a new instance is to begin */
+	ACTOR__SIGNAL_REBUILD = 64, /* parked, and the last child has gone */
 	ACTOR__SIGNAL_COMPLETED = 128, /* the pending handler is to end; before all others */
+};
+
+enum actor__cell_flag {
+	ACTOR__FROM_HEAP = 1,  /* its memory, not from the loop's pool */
+	ACTOR__KEEPS_INIT = 2, /* behind its state: the bytes that the state begins with */
+	ACTOR__READY = 4,      /* this instance's start has succeeded */
+	ACTOR__PARKED = 8,     /* its instance has ended; the next one waits for the children's end */
+	ACTOR__DELAYED = 16,   /* to be restarted when its back-off is over */
+	ACTOR__AWAITS = 32,    /* its failure is with its supervisor on another loop */
+	ACTOR__WANTED = 64,    /* to be restarted even if its supervisor, or its parent, is resumed */
+};
+
+/* Why it is suspended. */
+enum actor__hold {
+	ACTOR__HELD_SELF = 1,  /* its own failure, until it goes on */
+	ACTOR__HELD_ABOVE = 2, /* the same of an ancestor */
 };
 
 struct actor__cell {
@@ -112,8 +130,8 @@ struct actor__cell {
 	uint32_t throughput;
 	uint8_t state;   /* enum actor__state, see actor__cell_life() */
 	uint8_t signals; /* enum actor__signal */
-	uint8_t heap;    /* came from the heap, not from the loop's pool */
-	uint8_t started; /* on_start was entered */
+	uint8_t flags;   /* enum actor__cell_flag */
+	uint8_t holds;   /* enum actor__hold */
 	/* family: children on the same loop by links, others by their bonds */
 	struct actor__cell *first_child;
 	struct actor__cell *next_sibling;
@@ -133,9 +151,21 @@ static inline void *actor__cell_state(struct actor__cell *cell)
 	return (char *)cell + ((sizeof(*cell) + 15) & ~(size_t)15);
 }
 
-static inline size_t actor__cell_bytes(const struct actor_class *cls)
+static inline size_t actor__cell_state_bytes(const struct actor_class *cls)
 {
-	return ((sizeof(struct actor__cell) + 15) & ~(size_t)15) + ((cls->state_bytes + 15) & ~(size_t)15);
+	return (cls->state_bytes + 15) & ~(size_t)15;
+}
+
+/* The bytes the state begins with, if ACTOR__KEEPS_INIT is set. */
+static inline void *actor__cell_init(struct actor__cell *cell)
+{
+	return (char *)actor__cell_state(cell) + actor__cell_state_bytes(cell->cls);
+}
+
+static inline size_t actor__cell_bytes(const struct actor_class *cls, bool keeps_init)
+{
+	return ((sizeof(struct actor__cell) + 15) & ~(size_t)15) +
+	       actor__cell_state_bytes(cls) * (keeps_init ? 2 : 1);
 }
 
 static inline enum actor__state actor__cell_life(const struct actor__cell *cell)
@@ -322,6 +352,7 @@ struct actor__loop {
 	uint32_t handles_open;
 	uint32_t aside; /* messages of this turn that are not handled yet, but used up its budget */
 	struct actor__notice order; /* of whoever closes the system, one at a time */
+	struct actor__notice halt;  /* stops all actors, see close.c */
 	pthread_t owner; /* of an owned loop */
 	uv_loop_t own_uv;
 	uint64_t delivered_before; /* by earlier systems with this loop number */
@@ -332,23 +363,30 @@ struct actor__loop {
 	_Atomic uint64_t dead_letters;
 	_Atomic uint64_t dropped;
 	_Atomic uint64_t failed;
+	_Atomic uint64_t restarted;
 	_Atomic uint64_t dispatcher_errors;
 	_Atomic uint64_t worked; /* passes in which there was something to do */
 	/* shared with other threads */
 	_Alignas(64) _Atomic uint32_t sleeping; /* seq_cst with inbox and ring tails, see loop.c */
 	_Atomic uintptr_t thread;               /* pthread_self() of the thread it runs on */
 	_Atomic uint32_t exited;
-	_Atomic uint32_t stopping; /* all its actors are to stop, later ones too */
+	_Atomic uint32_t stopping; /* enum actor__stopping: all its actors are to, later ones too */
 	struct actor__inbox notices; /* of any loop and thread; never closed */
 	struct actor__inbox inbox;   /* letters of foreign threads */
 	_Atomic(struct actor__channel *) in[ACTOR_ABI_LOOPS]; /* by loop id; release by the sender */
 	_Atomic uint64_t in_set[ACTOR_ABI_LOOPS / 64];        /* which of them are there */
 };
 
+enum actor__stopping {
+	ACTOR__STOPPING_HALTED = 1,
+	ACTOR__STOPPING_CLOSED, /* the order of whoever closes has been obeyed */
+};
+
 /* ---- system ---- */
 
 enum actor__phase {
 	ACTOR__OPEN,
+	ACTOR__HALTED, /* a failure that nobody decides about has stopped all actors */
 	ACTOR__DRAINING,
 	ACTOR__STOPPING,
 	ACTOR__ENDING,

@@ -79,10 +79,10 @@ static int deliver_without(
 		actor__dead_letter(loop, e);
 		return 0;
 	}
-	if (!(e->flags & ACTOR__POISON) || cell->mailbox.count || !cell->unit.dispatcher)
+	if (!(e->flags & ACTOR__POISON) || e->bytes != ACTOR__POISON_STOP || cell->mailbox.count ||
+		!cell->unit.dispatcher)
 		return -ENOMEM;
-	cell->signals |= ACTOR__SIGNAL_TERMINATE;
-	actor__cell_ask(cell);
+	actor__cell_signal(cell, ACTOR__SIGNAL_TERMINATE);
 	return 0;
 }
 
@@ -170,6 +170,10 @@ int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
 
 	if (!cell) {
 		actor__dead_letter(loop, e);
+		return 0;
+	}
+	if (e->flags & ACTOR__POISON && e->bytes == ACTOR__POISON_TERMINATE) {
+		actor__cell_signal(cell, ACTOR__SIGNAL_TERMINATE);
 		return 0;
 	}
 	if (ACTOR__UNLIKELY(actor__chunk_ends(cell->mailbox.end))) {

@@ -68,4 +68,12 @@ static inline bool actor__cell_ask(struct actor__cell *cell)
 	return true;
 }
 
+/* Sets a signal and asks for a turn; a cell that has not arrived on its loop yet asks when it does. */
+static inline void actor__cell_signal(struct actor__cell *cell, enum actor__signal signal)
+{
+	cell->signals |= (uint8_t)signal;
+	if (cell->unit.dispatcher)
+		actor__cell_ask(cell);
+}
+
 #endif

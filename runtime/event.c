@@ -83,8 +83,8 @@ static bool wanted(const struct actor_system *system, const struct actor_type *t
 	return kind && actor__subscribed(&system->subscriptions, kind);
 }
 
-void actor__event_life_publish(
-	const struct actor__cell *cell, enum actor_abi_life life, int32_t code)
+void actor__event_life_publish(struct actor__loop *loop, enum actor_abi_life life,
+	const struct actor_class *cls, const struct actor_life_event *about)
 {
 	static struct actor_type *const types[] = {
 		[ACTOR_ABI_LIFE_SPAWN] = &actor_event_started,
@@ -92,14 +92,14 @@ void actor__event_life_publish(
 		[ACTOR_ABI_LIFE_FAILURE] = &actor_event_failed,
 		[ACTOR_ABI_LIFE_RESTART] = &actor_event_restarted,
 	};
-	struct actor_life_event event = {.actor = cell->self, .parent = cell->parent, .code = code};
+	struct actor_life_event event = *about;
 	const struct actor_abi_name *name;
 
-	if (!wanted(cell->loop->system, types[life]))
+	if (!wanted(loop->system, types[life]))
 		return;
-	name = actor__table_at(&actor_root.classes, cell->cls->id);
+	name = actor__table_at(&actor_root.classes, cls->id);
 	event.class_name = name->text;
-	actor__event_publish(cell->loop, types[life], &event, sizeof(event));
+	actor__event_publish(loop, types[life], &event, sizeof(event));
 }
 
 void actor__event_dead_letter(

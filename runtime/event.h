@@ -16,15 +16,19 @@ static inline bool actor__event_any(const struct actor_system *system)
 	return atomic_load_explicit(&system->subscriptions.mask, memory_order_relaxed) != 0;
 }
 
-void actor__event_life_publish(
-	const struct actor__cell *cell, enum actor_abi_life life, int32_t code);
+/* An event of SPAWN (when on_start has succeeded), STOP, FAILURE or RESTART of an actor, which may
+ * live on another loop. */
+void actor__event_life_publish(struct actor__loop *loop, enum actor_abi_life life,
+	const struct actor_class *cls, const struct actor_life_event *about);
 
-/* An event of SPAWN (when on_start has succeeded), STOP, FAILURE or RESTART of an actor. */
+/* The same of an actor of the loop. */
 static inline void actor__event_life(
 	const struct actor__cell *cell, enum actor_abi_life life, int32_t code)
 {
+	struct actor_life_event about = {.actor = cell->self, .parent = cell->parent, .code = code};
+
 	if (ACTOR__UNLIKELY(actor__event_any(cell->loop->system)))
-		actor__event_life_publish(cell, life, code);
+		actor__event_life_publish(cell->loop, life, cell->cls, &about);
 }
 
 /* Of a message that found no actor, which stays the caller's; and of a unit that failed, with the

@@ -7,6 +7,7 @@
 #define ACTOR_EXTRA_H
 
 #include "behaviours.h"
+#include "budget.h"
 #include "core.h"
 
 struct actor__box;
@@ -27,6 +28,12 @@ struct actor__extra {
 	struct actor__throttle *throttle;
 	struct actor__job *jobs;        /* of this instance */
 	struct actor__pending *pending; /* the handler that is pending, or was and is ending */
+	/* supervision */
+	struct actor_strategy *strategy; /* its own; NULL: none */
+	struct actor__budget budget;     /* of its restarts, if its parent lives on the same loop */
+	struct actor__deadline delay;    /* of its restart */
+	struct actor__cell *cell;        /* whose extra part this is, for the delay */
+	uint64_t restarts;               /* so far */
 };
 
 /* The cell's extra part; NULL: no memory. */

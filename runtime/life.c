@@ -2,133 +2,36 @@
 /* Start and stop of actors: children first, then the hook, then what is left of the mail. */
 #include "life.h"
 
-#include "bond.h"
 #include "event.h"
-#include "log.h"
+#include "family.h"
+#include "fault.h"
+#include "hook.h"
 #include "observe.h"
 #include "parts.h"
-#include "path.h"
 #include "queue.h"
-#include "registry.h"
-#include "supervision.h"
+#include "restart.h"
 
-
-void actor__life_signal(struct actor__cell *cell, enum actor__signal signal)
+static void failed(struct actor__cell *cell, int code)
 {
-	cell->signals |= (uint8_t)signal;
-	actor__cell_ask(cell);
-}
-
-static void link_into(struct actor__cell **list, struct actor__cell *cell)
-{
-	cell->previous_sibling = NULL;
-	cell->next_sibling = *list;
-	if (*list)
-		(*list)->previous_sibling = cell;
-	*list = cell;
-}
-
-static void unlink_from(struct actor__cell **list, struct actor__cell *cell)
-{
-	if (cell->previous_sibling)
-		cell->previous_sibling->next_sibling = cell->next_sibling;
-	else
-		*list = cell->next_sibling;
-	if (cell->next_sibling)
-		cell->next_sibling->previous_sibling = cell->previous_sibling;
-}
-
-void actor__life_adopt(struct actor__loop *loop, struct actor__cell *parent, struct actor__cell *cell)
-{
-	link_into(parent ? &parent->first_child : &loop->top, cell);
-	if (parent)
-		parent->children++;
-}
-
-void actor__life_adopt_remote(struct actor__cell *parent, struct actor__bond *bond)
-{
-	actor__tie_add(&parent->ties, &bond->parent);
-	parent->children++;
-}
-
-static void child_counted_out(struct actor__cell *parent)
-{
-	if (--parent->children == 0 && actor__cell_life(parent) == ACTOR__TERMINATING)
-		actor__life_signal(parent, ACTOR__SIGNAL_FINISH);
-}
-
-void actor__life_child_gone(struct actor__loop *loop, struct actor__notice *up)
-{
-	struct actor__bond *bond = actor__bond_of_up(up);
-	struct actor__cell *parent = actor__slot_find(loop, up->to); /* it waits for this */
-
-	actor__tie_remove(&parent->ties, &bond->parent);
-	actor__bond_drop(bond);
-	child_counted_out(parent);
-}
-
-void actor__life_terminate(struct actor__loop *loop, struct actor__notice *down)
-{
-	struct actor__cell *cell = actor__slot_find(loop, down->to);
-
-	actor__bond_drop(actor__bond_of_down(down));
-	if (cell)
-		actor__life_signal(cell, ACTOR__SIGNAL_TERMINATE);
-}
-
-/* Makes the context ready for on_start or on_stop. */
-static struct actor_ctx *hook_context(struct actor__cell *cell)
-{
-	struct actor_ctx *ctx = &cell->loop->ctx;
-
-	ctx->cell = cell;
-	ctx->envelope = NULL;
-	ctx->message.sender = 0;
-	ctx->failure = 0;
-	ctx->aftermath = 0;
-	ctx->text[0] = '\0';
-	return ctx;
+	cell->failure = code;
+	actor__fault_raise(cell, cell->loop->ctx.text);
 }
 
 static void start(struct actor__cell *cell)
 {
-	struct actor_ctx *ctx = hook_context(cell);
-	int rc = 0;
+	int rc;
 
 	actor__cell_live(cell, ACTOR__RUNNING);
-	cell->started = 1;
 	ACTOR__FIRE(spawn, cell->self, cell->parent, cell->cls->id, cell->unit.dispatcher->number);
 	actor__observe_life(cell->loop, ACTOR_ABI_LIFE_SPAWN, cell->cls->id, cell->self,
 		cell->parent, 0);
-	if (cell->cls->on_start)
-		rc = cell->cls->on_start(ctx);
-	if (ctx->failure)
-		rc = ctx->failure;
-	ctx->aftermath = 0;
-	if (rc < 0) {
-		cell->failure = rc;
-		cell->signals |= ACTOR__SIGNAL_FAILURE;
-	} else {
-		actor__event_life(cell, ACTOR_ABI_LIFE_SPAWN, 0);
+	rc = actor__hook_start(cell);
+	if (rc) {
+		failed(cell, rc);
+		return;
 	}
-}
-
-static void failure_decide(struct actor__cell *cell)
-{
-	struct actor_ctx *ctx = &cell->loop->ctx;
-	enum actor__directive directive = actor__supervision_decide(cell);
-	char path[ACTOR__PATH_BYTES];
-
-	actor__counter_add(&cell->loop->failed, 1);
-	ACTOR__FIRE(failure, cell->self, (uint64_t)(int64_t)cell->failure, directive, cell->cls->id);
-	actor__observe_life(cell->loop, ACTOR_ABI_LIFE_FAILURE, cell->cls->id, cell->self, directive,
-		cell->failure);
-	actor__event_life(cell, ACTOR_ABI_LIFE_FAILURE, cell->failure);
-	actor__path_text(cell->loop->system, cell->self, path, sizeof(path));
-	actor__log(cell->loop->system, ACTOR_LOG_ERROR, "actor %s (%s) failed and is stopped: %s%s%s",
-		path, cell->cls->name, actor_strerror(cell->failure), ctx->text[0] ? ": " : "",
-		ctx->text);
-	cell->signals |= ACTOR__SIGNAL_TERMINATE;
+	cell->flags |= ACTOR__READY;
+	actor__event_life(cell, ACTOR_ABI_LIFE_SPAWN, 0);
 }
 
 static void terminate(struct actor__cell *cell)
@@ -136,9 +39,8 @@ static void terminate(struct actor__cell *cell)
 	if (actor__cell_life(cell) >= ACTOR__TERMINATING)
 		return;
 	actor__cell_live(cell, ACTOR__TERMINATING);
-	for (struct actor__cell *child = cell->first_child; child; child = child->next_sibling)
-		actor__life_signal(child, ACTOR__SIGNAL_TERMINATE);
-	actor__bonds_terminate(cell);
+	actor__restart_cancel(cell);
+	actor__family_terminate(cell);
 	if (!cell->children)
 		cell->signals |= ACTOR__SIGNAL_FINISH;
 }
@@ -154,42 +56,24 @@ static void mail_to_dead_letters(struct actor__cell *cell)
 	actor__mailbox_rest(&cell->mailbox, &cell->loop->pool);
 }
 
-static void tell_parent(struct actor__cell *cell)
-{
-	struct actor__loop *loop = cell->loop;
-	struct actor__cell *parent = NULL;
-
-	if (cell->parent && actor__ref_loop(cell->parent) != loop->id) {
-		unlink_from(&loop->top, cell);
-		actor__bond_gone(cell);
-		return;
-	}
-	if (cell->parent)
-		parent = actor__slot_find(loop, cell->parent);
-	unlink_from(parent ? &parent->first_child : &loop->top, cell);
-	if (parent)
-		child_counted_out(parent);
-}
-
 void actor__life_free(struct actor__loop *loop, struct actor__cell *cell)
 {
 	actor__extra_free(cell);
-	if (cell->heap)
+	if (cell->flags & ACTOR__FROM_HEAP)
 		actor__heap_free(cell);
 	else
-		actor__pool_give(&loop->pool, cell, actor__cell_bytes(cell->cls));
+		actor__pool_give(&loop->pool, cell,
+			actor__cell_bytes(cell->cls, cell->flags & ACTOR__KEEPS_INIT));
 }
 
 static void finish(struct actor__cell *cell)
 {
 	struct actor__loop *loop = cell->loop;
 
-	if (cell->cls->on_stop)
-		cell->cls->on_stop(hook_context(cell));
+	if (!(cell->flags & ACTOR__PARKED)) /* else its instance has ended */
+		actor__hook_stop(cell);
 	actor__extra_clear(cell);
-	loop->ctx.aftermath = 0; /* nobody decides about a failure while stopping */
-	while (cell->asks)
-		actor__asks_remove(&loop->asks, &loop->pool, &cell->asks, cell->asks);
+	actor__asks_cancel(cell);
 	actor__cell_live(cell, ACTOR__TERMINATED);
 	/* First: its own last letters are no news to it. */
 	if (ACTOR__UNLIKELY(actor__event_any(loop->system)))
@@ -198,10 +82,10 @@ static void finish(struct actor__cell *cell)
 	ACTOR__FIRE(stop, cell->self, (uint64_t)(int64_t)cell->failure, cell->cls->id);
 	actor__observe_life(
 		loop, ACTOR_ABI_LIFE_STOP, cell->cls->id, cell->self, cell->parent, cell->failure);
-	actor__slot_free(loop->slots, cell->self, cell->heap);
+	actor__slot_free(loop->slots, cell->self, cell->flags & ACTOR__FROM_HEAP);
 	actor__event_life(cell, ACTOR_ABI_LIFE_STOP, cell->failure);
 	actor__names_remove(&loop->system->names, cell->name);
-	tell_parent(cell);
+	actor__family_leave(cell);
 	actor__life_free(loop, cell);
 	/* Release: whoever counts the last end finds what this actor sent (close.c). */
 	atomic_store_explicit(&loop->terminated,
@@ -209,23 +93,48 @@ static void finish(struct actor__cell *cell)
 		memory_order_release);
 }
 
+/* The signals of a restart; false: the next one has to wait for the next turn, so that an actor
+ * whose start always fails does not hold the loop. */
+static bool restart_signals(struct actor__cell *cell, uint8_t signals, bool *restarted)
+{
+	int rc;
+
+	if (*restarted && signals & ACTOR__SIGNAL_RESTART) {
+		cell->signals |= signals;
+		return false;
+	}
+	*restarted = true;
+	rc = signals & ACTOR__SIGNAL_RESTART ? actor__restart_begin(cell)
+					     : actor__restart_rebuild(cell);
+	if (rc)
+		failed(cell, rc);
+	return true;
+}
+
 bool actor__life_signals(struct actor__cell *cell)
 {
+	bool restarted = false;
+
 	while (cell->signals && !(cell->state & ACTOR__PENDING) &&
 		!(cell->signals & ACTOR__SIGNAL_COMPLETED)) {
 		uint8_t signals = cell->signals;
 
-		cell->signals = 0;
+		cell->signals = signals & ACTOR__SIGNAL_TERMINATE; /* a failure is told so */
 		if (signals & ACTOR__SIGNAL_CREATE)
 			start(cell);
 		if (signals & ACTOR__SIGNAL_FAILURE)
-			failure_decide(cell);
-		if (signals & ACTOR__SIGNAL_TERMINATE)
+			actor__fault_raise(cell, cell->loop->ctx.text);
+		if (cell->signals & ACTOR__SIGNAL_TERMINATE) {
+			cell->signals &= (uint8_t)~ACTOR__SIGNAL_TERMINATE;
 			terminate(cell);
+		}
 		if (signals & ACTOR__SIGNAL_FINISH) {
 			finish(cell);
 			return false;
 		}
+		signals &= ACTOR__SIGNAL_RESTART | ACTOR__SIGNAL_REBUILD;
+		if (signals && !restart_signals(cell, signals, &restarted))
+			return true;
 	}
 	return true;
 }

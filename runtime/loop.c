@@ -238,12 +238,13 @@ int actor__loop_start(struct actor__loop *loop)
 	return -pthread_create(&loop->owner, NULL, thread_main, loop);
 }
 
-void actor__loop_stop_all(struct actor__loop *loop)
+void actor__loop_stop_all(struct actor__loop *loop, enum actor__stopping why)
 {
-	atomic_store(&loop->stopping, 1);
+	if (why > atomic_load_explicit(&loop->stopping, memory_order_relaxed))
+		atomic_store(&loop->stopping, why);
 	actor__pendings_abandon(&loop->pendings);
 	for (struct actor__cell *cell = loop->top; cell; cell = cell->next_sibling)
-		actor__life_signal(cell, ACTOR__SIGNAL_TERMINATE);
+		actor__cell_signal(cell, ACTOR__SIGNAL_TERMINATE);
 }
 
 struct foreign {

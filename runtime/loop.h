@@ -14,7 +14,7 @@ int actor__loop_listen(struct actor__loop *loop);
 int actor__loop_start(struct actor__loop *loop);
 
 /* Asks all top-level actors of the loop to stop, now and later ones. The loop's thread. */
-void actor__loop_stop_all(struct actor__loop *loop);
+void actor__loop_stop_all(struct actor__loop *loop, enum actor__stopping why);
 
 /* Closes dispatchers, inbox and handles; the loop's thread. */
 void actor__loop_end(struct actor__loop *loop);

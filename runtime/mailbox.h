@@ -11,7 +11,7 @@
 enum actor__envelope_flag {
 	ACTOR__HEAP = 1,     /* the payload is {pointer, bytes} */
 	ACTOR__COPY = 2,     /* that block is the runtime's own copy */
-	ACTOR__POISON = 4,   /* stops the actor when its place in the queue comes */
+	ACTOR__POISON = 4,   /* ends the actor: `bytes` is an enum actor__poison, `type` 0 */
 	ACTOR__REPLY = 8,    /* answers the ask with this number */
 	ACTOR__FOREIGN = 16, /* came from another loop or thread */
 	ACTOR__WAITER = 32,  /* `ask` is the number of a thread that waits outside */
@@ -20,6 +20,12 @@ enum actor__envelope_flag {
 
 /* Both at once, which nothing else has: a timer's message, whose `ask` is the number of its start. */
 #define ACTOR__TIMER (ACTOR__REPLY | ACTOR__WAITER)
+
+enum actor__poison {
+	ACTOR__POISON_STOP,      /* when its place in the queue comes */
+	ACTOR__POISON_KILL,      /* fails it at its place in the queue */
+	ACTOR__POISON_TERMINATE, /* at once */
+};
 
 struct actor__block_payload {
 	void *block;

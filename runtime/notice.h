@@ -9,7 +9,7 @@
  * found.
  *
  * Notices have an inbox of their own in each loop. Order: FIFO from one thread to one loop, so
- * CREATE comes before TERMINATE. Between notices and mail there is none: a notice is taken in
+ * CREATE comes before ORDERS. Between notices and mail there is none: a notice is taken in
  * after what had entered the loop's rings before, but overtakes what waits behind a full ring.
  *
  * A notice has one owner at a time: the cell (or loop) that may send it, then the inbox, then
@@ -23,7 +23,7 @@
 
 enum actor__command {
 	ACTOR__CREATE = 1,     /* to: the new actor; pointer: its dispatcher's spec entry */
-	ACTOR__TERMINATE = 2,  /* to: the child */
+	ACTOR__ORDERS = 2,     /* to: the child; in the bond */
 	ACTOR__CHILD_GONE = 3, /* to: the parent */
 	ACTOR__COMPLETED = 20, /* a pending handler, whose it is */
 	/* orders to a loop */
@@ -31,6 +31,10 @@ enum actor__command {
 	ACTOR__END = 5,        /* close the loop */
 	ACTOR__CLOSE = 6,      /* to the first loop: begin to close the system */
 	ACTOR__SHUTDOWN = 7,   /* to the first loop: begin with the first phase */
+	/* between the child and the parent, see bond.h */
+	ACTOR__FAULT = 8,     /* to: the parent; pointer: the text, a heap block or NULL */
+	ACTOR__DIRECTIVE = 9, /* to: the child */
+	ACTOR__HALT = 10,     /* to a loop: stop all actors, the system is not closing yet */
 };
 
 /* Sends a notice that is the caller's; any thread, while the loop cannot have ended. */

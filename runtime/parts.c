@@ -43,6 +43,8 @@ void actor__extra_free(struct actor__cell *cell)
 	actor__heap_free(cell->extra->stash);
 	actor__timeout_free(cell->extra->timeout);
 	actor__throttle_free(cell->extra->throttle);
+	actor__budget_fini(&cell->extra->budget);
+	actor__heap_free(cell->extra->strategy);
 	actor__heap_free(cell->extra);
 	cell->extra = NULL;
 }

@@ -4,8 +4,9 @@
 
 #include "channel.h"
 #include "deliver.h"
+#include "family.h"
+#include "fault.h"
 #include "later.h"
-#include "life.h"
 #include "notice.h"
 #include "pending.h"
 #include "spawn.h"
@@ -22,11 +23,17 @@ static void notice_take_in(struct actor__loop *loop, struct actor__notice *notic
 	case ACTOR__CREATE:
 		actor__spawn_arrive(loop, notice);
 		break;
-	case ACTOR__TERMINATE:
-		actor__life_terminate(loop, notice);
+	case ACTOR__ORDERS:
+		actor__fault_orders(loop, notice);
 		break;
 	case ACTOR__CHILD_GONE:
-		actor__life_child_gone(loop, notice);
+		actor__family_child_gone(loop, notice);
+		break;
+	case ACTOR__FAULT:
+		actor__fault_arrive(loop, notice);
+		break;
+	case ACTOR__DIRECTIVE:
+		actor__fault_directive(loop, notice);
 		break;
 	case ACTOR__COMPLETED:
 		actor__pending_arrive((struct actor__pending *)notice);

@@ -4,11 +4,15 @@
 
 #include "mailbox.h"
 #include "root.h"
+#include "supervision.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
+
+/* Up to `mailbox`: the first version. */
+#define CLASS_LEAST offsetof(struct actor_class, mailbox)
 
 struct actor_type *actor__types[ACTOR__IDS];
 
@@ -99,13 +103,21 @@ static int name_find_or_add(
 	return id ? id : table_add(table, text, kind, budget);
 }
 
+static int strategy_valid(const struct actor_class *cls)
+{
+	const struct actor_strategy *strategy = actor__strategy_of(NULL, cls);
+
+	return !strategy || actor__strategy_check(strategy) == 0;
+}
+
 int actor__class_register(struct actor_class *cls)
 {
 	int id = 0;
 
 	if (cls && __atomic_load_n(&cls->id, __ATOMIC_ACQUIRE))
 		return 0;
-	if (!cls || cls->size < offsetof(struct actor_class, mailbox) || !actor__name_valid(cls->name) || !cls->on_message)
+	if (!cls || cls->size < CLASS_LEAST ||
+		!actor__name_valid(cls->name) || !cls->on_message || !strategy_valid(cls))
 		return ACTOR_ECLASS;
 	actor__root_init();
 	pthread_mutex_lock(&lock);

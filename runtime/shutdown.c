@@ -316,7 +316,7 @@ int actor__shutdown_request(
 	int rc = 0;
 
 	pthread_mutex_lock(&system->lock);
-	if (atomic_load(&system->phase) != ACTOR__OPEN || actor__shutdown_begun(system))
+	if (atomic_load(&system->phase) > ACTOR__HALTED || actor__shutdown_begun(system))
 		rc = -EALREADY;
 	else if (here)
 		rc = actor__handles_revive(first); /* what it waits by */

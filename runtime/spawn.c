@@ -5,6 +5,7 @@
 #include "bond.h"
 #include "box.h"
 #include "fork.h"
+#include "hold.h"
 #include "life.h"
 #include "log.h"
 #include "notice.h"
@@ -12,6 +13,7 @@
 #include "parts.h"
 #include "registry.h"
 #include "schedule.h"
+#include "supervision.h"
 #include "throttle.h"
 #include "tuning.h"
 
@@ -39,6 +41,8 @@ static int options_check(const struct actor_spawn_options *options)
 	if (options->throughput < 0 || options->throughput > ACTOR_BUDGET_MAX)
 		return ACTOR_EBUDGET;
 	if (options->stash_capacity < 0 || options->stash_capacity > UINT32_MAX)
+		return ACTOR_EOPTIONS;
+	if (options->strategy && actor__strategy_check(options->strategy))
 		return ACTOR_EOPTIONS;
 	if (options->name && !actor__name_valid(options->name))
 		return ACTOR_ENAME;
@@ -119,30 +123,18 @@ static int cell_mailbox(struct actor__cell *cell, const struct actor_mailbox_opt
 	return 0;
 }
 
-/* The extra part, if an option needs it from the beginning. */
-static int extra_init(struct actor__cell *cell, const struct actor_spawn_options *options)
+static struct actor_strategy *strategy_copy(const struct actor_strategy *strategy)
 {
-	if (!options->stash_capacity && !options->throttle)
-		return 0;
-	if (!actor__extra_of(cell))
-		return -ENOMEM;
-	cell->extra->stash_capacity = (uint32_t)options->stash_capacity;
-	if (!options->throttle)
-		return 0;
-	if (!actor__throttle_of(cell))
-		return -ENOMEM;
-	actor__throttle_set(cell->extra->throttle, options->throttle);
-	actor__extra_careful(cell);
-	return 0;
+	struct actor_strategy *copy = actor__heap_alloc(sizeof(*copy));
+
+	if (copy)
+		*copy = *strategy;
+	return copy;
 }
 
-/* Fills a cell whose slot is reserved; 0 or the error, with the slot still reserved. */
-static int cell_init(struct actor__cell *cell, const struct request *r, actor_ref ref, bool heap)
+/* Fills a cell of zeros whose slot is reserved. */
+static void cell_init(struct actor__cell *cell, const struct request *r, actor_ref ref, bool heap)
 {
-	struct actor_system *system = r->loop->system;
-	int rc;
-
-	memset(cell, 0, sizeof(*cell));
 	cell->unit.run = actor__schedule_run;
 	cell->unit.flags = ACTOR__UNIT_CELL;
 	cell->loop = r->loop;
@@ -152,34 +144,56 @@ static int cell_init(struct actor__cell *cell, const struct request *r, actor_re
 	cell->parent = r->parent;
 	cell->throughput = r->throughput;
 	cell->state = ACTOR__CREATING;
-	cell->heap = heap;
-	if (r->cls->state_bytes) {
-		if (r->options.init)
-			memcpy(actor__cell_state(cell), r->options.init, r->cls->state_bytes);
-		else
-			memset(actor__cell_state(cell), 0, r->cls->state_bytes);
-	}
-	rc = extra_init(cell, &r->options);
-	if (!rc)
-		rc = cell_mailbox(cell, &r->mailbox);
-	if (!rc && r->options.name)
-		rc = actor__names_add(
-			&system->names, r->parent, r->options.name, ref, &cell->name);
-	if (rc)
-		actor__extra_free(cell);
-	return rc;
+	if (heap)
+		cell->flags |= ACTOR__FROM_HEAP;
+	if (!r->options.init || !r->cls->state_bytes)
+		return;
+	cell->flags |= ACTOR__KEEPS_INIT;
+	memcpy(actor__cell_state(cell), r->options.init, r->cls->state_bytes);
+	memcpy(actor__cell_init(cell), r->options.init, r->cls->state_bytes);
+}
+
+static void cell_free(const struct request *r, struct actor__cell *cell)
+{
+	actor__names_remove(&r->loop->system->names, cell->name);
+	actor__slot_free(r->loop->slots, cell->self, cell->flags & ACTOR__FROM_HEAP);
+	actor__life_free(r->loop, cell);
+}
+
+/* The extra part, if an option needs it from the beginning. */
+static int cell_equip(struct actor__cell *cell, const struct request *r)
+{
+	struct actor__extra *extra;
+
+	if (!r->options.strategy && !r->options.stash_capacity && !r->options.throttle)
+		return 0;
+	extra = actor__extra_of(cell);
+	if (!extra)
+		return -ENOMEM;
+	extra->stash_capacity = (uint32_t)r->options.stash_capacity;
+	if (r->options.strategy)
+		extra->strategy = strategy_copy(r->options.strategy);
+	if (r->options.strategy && !extra->strategy)
+		return -ENOMEM;
+	if (!r->options.throttle)
+		return 0;
+	if (!actor__throttle_of(cell))
+		return -ENOMEM;
+	actor__throttle_set(extra->throttle, r->options.throttle);
+	actor__extra_careful(cell);
+	return 0;
 }
 
 /* Makes a cell with its slot and name. `outside`: not on the new actor's loop. */
 static int cell_make(const struct request *r, bool outside, struct actor__cell **out)
 {
-	size_t bytes = actor__cell_bytes(r->cls);
+	size_t bytes = actor__cell_bytes(r->cls, r->options.init && r->cls->state_bytes);
 	struct actor__loop *loop = r->loop;
 	struct actor__cell *cell;
 	actor_ref ref;
 	int rc = -ENOMEM;
 
-	if (r->cls->state_bytes < PTRDIFF_MAX / 2) /* `bytes` has not wrapped around */
+	if (r->cls->state_bytes < PTRDIFF_MAX / 4) /* `bytes` has not wrapped around */
 		rc = actor__slot_reserve(loop->slots, outside, &ref);
 	if (rc)
 		return rc;
@@ -188,17 +202,19 @@ static int cell_make(const struct request *r, bool outside, struct actor__cell *
 		actor__slot_free(loop->slots, ref, outside);
 		return -ENOMEM;
 	}
-	rc = cell_init(cell, r, ref, outside);
-	if (rc) {
-		actor__slot_free(loop->slots, ref, outside);
-		if (outside)
-			actor__heap_free(cell);
-		else
-			actor__pool_give(&loop->pool, cell, bytes);
-		return rc;
-	}
-	*out = cell;
-	return 0;
+	memset(cell, 0, bytes);
+	cell_init(cell, r, ref, outside);
+	rc = cell_equip(cell, r);
+	if (!rc)
+		rc = cell_mailbox(cell, &r->mailbox);
+	if (!rc && r->options.name)
+		rc = actor__names_add(
+			&loop->system->names, r->parent, r->options.name, ref, &cell->name);
+	if (rc)
+		cell_free(r, cell);
+	else
+		*out = cell;
+	return rc;
 }
 
 /* On the loop itself: everything at once. */
@@ -216,22 +232,43 @@ static int spawn_here(const struct request *r, struct actor__cell *parent, actor
 		return rc;
 	cell->unit.dispatcher = dispatcher;
 	actor__slot_publish(r->loop->slots, cell, dispatcher->number);
-	actor__life_adopt(r->loop, parent, cell);
+	actor__family_adopt(r->loop, parent, cell);
+	if (parent && parent->holds)
+		actor__hold(cell, ACTOR__HELD_ABOVE);
 	actor__counter_add(&r->loop->created, 1);
-	actor__life_signal(cell, ACTOR__SIGNAL_CREATE);
+	actor__cell_signal(cell, ACTOR__SIGNAL_CREATE);
 	if (ref)
 		*ref = cell->self;
 	return 0;
 }
 
+/* What binds a child to a parent on another loop. */
+static struct actor__bond *bond_new(const struct request *r, const struct actor__cell *parent)
+{
+	struct actor__bond *bond = actor__bond_new();
+
+	if (!bond)
+		return NULL;
+	bond->cls = r->cls;
+	if (parent->holds)
+		atomic_init(&bond->orders, ACTOR__ORDER_HOLD);
+	if (!r->options.strategy)
+		return bond;
+	bond->strategy = strategy_copy(r->options.strategy);
+	if (bond->strategy)
+		return bond;
+	actor__bond_drop(bond);
+	return NULL;
+}
+
 /* What the news of an actor travels in: of a child the bond to its parent, else a block. */
-static struct actor__notice *news_new(bool child)
+static struct actor__notice *news_new(const struct request *r, const struct actor__cell *parent)
 {
 	struct actor__bond *bond;
 
-	if (!child)
+	if (!parent)
 		return actor__heap_alloc(sizeof(struct actor__notice));
-	bond = actor__bond_new();
+	bond = bond_new(r, parent);
 	return bond ? &bond->up : NULL;
 }
 
@@ -254,7 +291,7 @@ static int spawn_there(const struct request *r, struct actor__cell *parent, acto
 
 	if (rc)
 		return rc;
-	news = news_new(parent != NULL);
+	news = news_new(r, parent);
 	if (!news)
 		return -ENOMEM;
 	rc = cell_make(r, true, &cell);
@@ -267,7 +304,7 @@ static int spawn_there(const struct request *r, struct actor__cell *parent, acto
 	/* Counted before anybody can count its end. */
 	if (parent) {
 		actor__bond_of_up(news)->down.to = cell->self;
-		actor__life_adopt_remote(parent, actor__bond_of_up(news));
+		actor__family_adopt_remote(parent, actor__bond_of_up(news));
 		actor__counter_add(&parent->loop->created, 1);
 	} else {
 		atomic_fetch_add(&r->loop->system->outside_created, 1);
@@ -289,14 +326,19 @@ void actor__spawn_arrive(struct actor__loop *loop, struct actor__notice *news)
 			spec->spec.id, loop->standard->spec.id, actor_strerror(rc));
 		cell->unit.dispatcher = loop->standard;
 	}
-	if (cell->parent)
-		actor__tie_add(&cell->ties, &actor__bond_of_up(news)->child);
-	else
+	actor__family_adopt(loop, NULL, cell);
+	if (cell->parent) {
+		struct actor__bond *bond = actor__bond_of_up(news);
+
+		actor__tie_add(&cell->ties, &bond->child);
+		if (atomic_load_explicit(&bond->orders, memory_order_relaxed) & ACTOR__ORDER_HOLD)
+			actor__hold(cell, ACTOR__HELD_ABOVE);
+	} else {
 		actor__heap_free(news);
-	actor__life_adopt(loop, NULL, cell);
+	}
 	if (loop->stopping)
 		cell->signals |= ACTOR__SIGNAL_TERMINATE;
-	actor__life_signal(cell, ACTOR__SIGNAL_CREATE);
+	actor__cell_signal(cell, ACTOR__SIGNAL_CREATE);
 }
 
 int actor_spawn(struct actor_ctx *ctx, struct actor_class *cls,
@@ -323,6 +365,8 @@ int actor_system_spawn(struct actor_system *system, struct actor_class *cls,
 	struct request r;
 	int rc = actor__forked(system) ? -ECHILD : request_init(&r, system, cls, options);
 
+	if (!rc && r.options.strategy && r.options.strategy->scope == ACTOR_ALL_FOR_ONE)
+		rc = ACTOR_EOPTIONS; /* whom else? */
 	if (rc)
 		return rc;
 	if (!r.loop)

@@ -247,6 +247,7 @@ static void stats_sum(const struct actor_system *system, struct actor_stats *sta
 		stats->terminated += atomic_load(&loop->terminated);
 		stats->failed += atomic_load(&loop->failed);
 		stats->dispatcher_errors += atomic_load(&loop->dispatcher_errors);
+		stats->restarted += atomic_load(&loop->restarted);
 	}
 }
 

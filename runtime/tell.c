@@ -336,31 +336,3 @@ int actor_reply(struct actor_ctx *ctx, struct actor_type *type, const void *payl
 		extra = request->ask | (uint64_t)ACTOR__REPLY << 56;
 	return tell(ctx, request->sender, type, payload, bytes, extra);
 }
-
-static void poison_fill(struct actor__envelope *e, actor_ref ref, actor_ref sender)
-{
-	header_fill(e, ref, sender, 0);
-	e->flags = ACTOR__POISON;
-}
-
-int actor_stop(struct actor_ctx *ctx, actor_ref ref)
-{
-	struct actor__envelope e;
-
-	if (!ref)
-		return -EINVAL;
-	poison_fill(&e, ref, ctx->cell->self);
-	return actor__send_here(ctx->loop, &e);
-}
-
-int actor_system_stop(struct actor_system *system, actor_ref ref)
-{
-	struct actor__envelope e;
-
-	if (actor__forked(system))
-		return -ECHILD;
-	if (!ref)
-		return -EINVAL;
-	poison_fill(&e, ref, 0);
-	return actor__send(system, &e);
-}

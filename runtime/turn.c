@@ -58,6 +58,18 @@ void actor__turn_aside(struct actor_ctx *ctx, struct actor__cell *cell, struct a
 	actor__queue_done(cell, e);
 }
 
+static void poison_take(
+	struct actor_ctx *ctx, struct actor__cell *cell, const struct actor__envelope *e)
+{
+	if (e->bytes != ACTOR__POISON_KILL) {
+		cell->signals |= ACTOR__SIGNAL_TERMINATE;
+		return;
+	}
+	ctx->text[0] = '\0';
+	cell->failure = ACTOR_EKILLED;
+	cell->signals |= ACTOR__SIGNAL_FAILURE;
+}
+
 bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e,
 	const struct actor__turn *turn, uint32_t depth)
 {
@@ -71,7 +83,7 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 		return false;
 	}
 	if (e->flags & ACTOR__POISON) {
-		cell->signals |= ACTOR__SIGNAL_TERMINATE;
+		poison_take(ctx, cell, e);
 		actor__queue_done(cell, e);
 		return false;
 	}

@@ -151,6 +151,9 @@ bool lab_wait_terminated(struct lab *lab, uint64_t count)
 	return false;
 }
 
+const struct actor_strategy lab_stops = {
+	.size = sizeof(lab_stops), .directive = ACTOR_DIRECTIVE_STOP};
+
 _Atomic int64_t counted_alive;
 _Atomic int64_t tokens_alive;
 

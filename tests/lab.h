@@ -65,6 +65,9 @@ struct actor_stats lab_stats(const struct lab *lab);
 /* Waits until the system has ended `count` actors; false after ten seconds. */
 bool lab_wait_terminated(struct lab *lab, uint64_t count);
 
+/* A strategy for actors that a failure is to stop. */
+extern const struct actor_strategy lab_stops;
+
 /* ---- a payload that counts ---- */
 
 struct counted {

@@ -4,10 +4,10 @@
 # helpers.
 
 TEST_SOURCES    := $(sort $(wildcard tests/test_*.c))
-TEST_OF_RUNTIME := $(shell grep -lE '"tests/(lab|workload|court)\.h"' $(TEST_SOURCES) /dev/null)
+TEST_OF_RUNTIME := $(shell grep -lE '"tests/(lab|workload|court|family)\.h"' $(TEST_SOURCES) /dev/null)
 TEST_OF_PROBE   := $(filter-out $(TEST_OF_RUNTIME),$(TEST_SOURCES))
 TEST_HEADERS    := $(wildcard tests/*.h)
-TEST_HELPERS    := $(patsubst %.c,$(B)/%.o,$(filter-out tests/lab.c tests/workload.c tests/court.c tests/fake_target.c \
+TEST_HELPERS    := $(patsubst %.c,$(B)/%.o,$(filter-out tests/lab.c tests/workload.c tests/court.c tests/family.c tests/fake_target.c \
 	tests/load.c tests/load_open.c tests/test_% tests/fuzz_%,$(wildcard tests/*.c)))
 TEST_PROGRAMS   := $(B)/tests/fake_target $(B)/tests/load $(B)/tests/load_open
 TEST_FUZZERS    := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
@@ -33,7 +33,7 @@ $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(RUNTIME_HEADERS) tests/rules.mk
 $(TEST_OF_PROBE:%.c=$(B)/%.o): $(PROBE_HEADERS)
 
 $(TEST_OF_RUNTIME:%.c=$(B)/%): $(B)/tests/%: $(B)/tests/%.o $(B)/tests/lab.o $(B)/tests/workload.o \
-	$(B)/tests/court.o $(B)/libactor.a
+	$(B)/tests/court.o $(B)/tests/family.o $(B)/libactor.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcmocka $(TEST_LIBS) $(RUNTIME_LIBS)
 

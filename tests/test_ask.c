@@ -117,7 +117,8 @@ static int teardown(void **state)
 
 static actor_ref spawn(struct lab *lab, struct actor_class *cls, int loop)
 {
-	struct actor_spawn_options options = {.size = sizeof(options), .loop = loop};
+	struct actor_spawn_options options = {
+		.size = sizeof(options), .loop = loop, .strategy = &lab_stops};
 	actor_ref ref;
 
 	assert_int_equal(actor_system_spawn(lab->system, cls, &options, &ref), 0);

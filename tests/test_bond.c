@@ -63,6 +63,11 @@ static struct actor__notice *taken(struct actor__loop *loop)
 	return (struct actor__notice *)link;
 }
 
+static void terminate(struct pair *p)
+{
+	actor__bonds_order(&p->parent, ACTOR__ORDER_TERMINATE, 0);
+}
+
 static void a_child_is_told_to_stop_once(void **state)
 {
 	int64_t before = lab_heap_blocks;
@@ -70,17 +75,58 @@ static void a_child_is_told_to_stop_once(void **state)
 	struct actor__bond *bond = pair_open(&p);
 	struct actor__notice *down;
 
-	actor__bonds_terminate(&p.parent);
-	actor__bonds_terminate(&p.parent);
-	actor__bonds_terminate(&p.child); /* its parent is none of its children */
+	terminate(&p);
+	terminate(&p);
+	actor__bonds_order(&p.child, ACTOR__ORDER_TERMINATE, 0); /* its parent is no child of it */
 	down = taken(p.loops[1]);
 	assert_non_null(down);
-	assert_int_equal(down->command, ACTOR__TERMINATE);
+	assert_int_equal(down->command, ACTOR__ORDERS);
 	assert_int_equal(down->to, p.child.self);
 	assert_ptr_equal(actor__bond_of_down(down), bond);
+	assert_int_equal(actor__bond_orders(bond), ACTOR__ORDER_TERMINATE | ACTOR__ORDER_SENT);
+	terminate(&p); /* it knows */
 	assert_null(taken(p.loops[0]));
 	assert_null(taken(p.loops[1]));
 	actor__bond_drop(bond);
+	actor__bond_drop(bond);
+	pair_close(&p);
+	assert_int_equal(lab_heap_blocks, before);
+}
+
+/* What the parent orders: set, clear; whether the child looks after it, and what it sees then. */
+static const struct {
+	uint32_t set, clear;
+	bool looks;
+	uint32_t seen;
+} order_rows[] = {
+	{ACTOR__ORDER_HOLD, 0, true, ACTOR__ORDER_HOLD},
+	{ACTOR__ORDER_HOLD, 0, false, 0}, /* nothing new: nothing is sent */
+	{0, ACTOR__ORDER_HOLD, true, 0},
+	{ACTOR__ORDER_HOLD, 0, false, 0},
+	{0, ACTOR__ORDER_HOLD, false, 0},
+	{ACTOR__ORDER_RESTART, 0, true, ACTOR__ORDER_RESTART},
+	{ACTOR__ORDER_RESTART, 0, false, 0},
+	{ACTOR__ORDER_RESTART, 0, false, 0},
+	{ACTOR__ORDER_HOLD, 0, true, ACTOR__ORDER_RESTART | ACTOR__ORDER_HOLD},
+	{ACTOR__ORDER_TERMINATE, 0, true, ACTOR__ORDER_TERMINATE | ACTOR__ORDER_HOLD},
+};
+
+static void any_number_of_orders_travel_in_one_notice(void **state)
+{
+	int64_t before = lab_heap_blocks;
+	struct pair p;
+	struct actor__bond *bond = pair_open(&p);
+
+	for (size_t i = 0; i < COUNT(order_rows); i++) {
+		actor__bonds_order(&p.parent, order_rows[i].set, order_rows[i].clear);
+		if (!order_rows[i].looks)
+			continue;
+		assert_ptr_equal(taken(p.loops[1]), &bond->down);
+		assert_int_equal(
+			actor__bond_orders(bond), order_rows[i].seen | ACTOR__ORDER_SENT);
+		actor__bond_drop(bond); /* down's */
+	}
+	assert_null(taken(p.loops[1]));
 	actor__bond_drop(bond);
 	pair_close(&p);
 	assert_int_equal(lab_heap_blocks, before);
@@ -97,7 +143,7 @@ static void a_bond_lives_until_both_its_notices_have_arrived(void **state)
 
 		assert_ptr_equal(actor__bond_to_parent(&p.child), bond);
 		assert_null(actor__bond_to_parent(&p.parent));
-		actor__bonds_terminate(&p.parent);
+		terminate(&p);
 		actor__bond_gone(&p.child); /* before it heard of the stop */
 		assert_null(p.child.ties);
 		down = taken(p.loops[1]);
@@ -152,6 +198,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_child_is_told_to_stop_once),
+		TEST(any_number_of_orders_travel_in_one_notice),
 		TEST(a_bond_lives_until_both_its_notices_have_arrived),
 		TEST(ties_are_taken_out_from_any_place),
 		TEST(a_bond_without_memory_is_refused),

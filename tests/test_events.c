@@ -67,6 +67,7 @@ static void life_events_name_the_actor_its_parent_and_class_and_the_cause(void *
 	subscribe(&lab, ref, &actor_event_started);
 	subscribe(&lab, ref, &actor_event_stopped);
 	subscribe(&lab, ref, &actor_event_failed);
+	subscribe(&lab, ref, &actor_event_restarted);
 	lab_run(&lab);
 	assert_string_equal(heard.trail, "started "); /* its own */
 	assert_int_equal(heard.life.actor, ref);
@@ -79,8 +80,10 @@ static void life_events_name_the_actor_its_parent_and_class_and_the_cause(void *
 	assert_int_equal(heard.sender, 0);
 	assert_string_equal(heard.life.class_name, "subject");
 	inside(&lab, watched, fail_handler);
-	assert_non_null(strstr(heard.trail, "started started failed "));
-	assert_int_equal(heard.life.code, heard.life.actor == watched ? -EIO : 0);
+	lab_run(&lab);
+	assert_string_equal(heard.trail, "started started failed restarted ");
+	assert_int_equal(heard.life.actor, watched);
+	assert_int_equal(heard.life.code, -EIO);
 	actor_system_stop(lab.system, watched);
 	lab_run(&lab);
 	assert_non_null(strstr(heard.trail, "stopped "));

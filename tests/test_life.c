@@ -115,7 +115,8 @@ static void node_stop(struct actor_ctx *ctx)
 
 static actor_ref spawn(struct lab *lab, struct node init, const char *name)
 {
-	struct actor_spawn_options options = {.size = sizeof(options), .name = name, .init = &init};
+	struct actor_spawn_options options = {
+		.size = sizeof(options), .name = name, .init = &init, .strategy = &lab_stops};
 	actor_ref ref = 0;
 
 	assert_int_equal(actor_system_spawn(lab->system, &node_class, &options, &ref), 0);
@@ -267,7 +268,7 @@ static void a_stopping_actor_cannot_spawn(void **state)
 
 /* ---- failure ---- */
 
-static void a_failing_handler_stops_its_actor_and_is_logged_once(void **state)
+static void a_failing_handler_ends_its_turn_and_is_logged_once(void **state)
 {
 	static const struct {
 		enum order order;
@@ -514,7 +515,7 @@ int main(void)
 		cmocka_unit_test(stop_self_sends_the_rest_of_the_batch_to_dead_letters),
 		cmocka_unit_test(a_stopping_parent_with_mail_and_a_slow_child_does_not_spin),
 		cmocka_unit_test(a_stopping_actor_cannot_spawn),
-		cmocka_unit_test(a_failing_handler_stops_its_actor_and_is_logged_once),
+		cmocka_unit_test(a_failing_handler_ends_its_turn_and_is_logged_once),
 		cmocka_unit_test(the_text_of_one_failure_is_not_in_the_log_of_the_next),
 		cmocka_unit_test(a_failing_start_stops_the_actor_and_its_children_with_on_stop),
 		cmocka_unit_test(names_are_unique_among_siblings_and_free_again_after_the_stop),

@@ -152,7 +152,8 @@ static struct actor_class other_class = {
 
 static actor_ref spawn(struct lab *lab, struct actor_class *cls, void *state)
 {
-	struct actor_spawn_options options = {.size = sizeof(options), .init = &state};
+	struct actor_spawn_options options = {
+		.size = sizeof(options), .init = &state, .strategy = &lab_stops};
 	actor_ref ref;
 
 	assert_int_equal(actor_system_spawn(lab->system, cls, &options, &ref), 0);

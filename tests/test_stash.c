@@ -107,11 +107,27 @@ static const struct {
 	{"a bu", "ab", "", 0, 0, 2},
 };
 
-static actor_ref clerk_spawn(struct lab *lab, char *trail, int64_t capacity)
+/* The same, where a failure restarts: what is set aside is lost with the instance, what came back is
+ * mail again. */
+static const struct {
+	const char *told;
+	const char *trail;
+	const char *dead;
+} restart_rows[] = {
+	{"as bf c", "Abc", "a"},
+	{"as bs cf d", "ABcd", "ab"},
+	{"asf b c", "Abc", "a"},
+	{"aS bS cuf d", "ABcABd", "ab"}, /* the new instance sets them aside again */
+	{"aS bS cu dS ef f", "ABcABDef", "abd"},
+};
+
+static actor_ref clerk_spawn(struct lab *lab, char *trail, int64_t capacity, bool restarts)
 {
 	struct clerk init = {.trail = trail};
-	struct actor_spawn_options options = {
-		.size = sizeof(options), .init = &init, .stash_capacity = capacity};
+	struct actor_spawn_options options = {.size = sizeof(options),
+		.init = &init,
+		.stash_capacity = capacity,
+		.strategy = restarts ? NULL : &lab_stops};
 	actor_ref ref;
 
 	assert_int_equal(actor_system_spawn(lab->system, &clerk_class, &options, &ref), 0);
@@ -144,7 +160,7 @@ static void what_is_stashed_comes_back_or_is_a_dead_letter_in_order_case_14(void
 			last_rc = 0;
 			lab_open(&lab, NULL);
 			actor_system_on_dead_letter(lab.system, dead_note, dead);
-			ref = clerk_spawn(&lab, trail, rows[i].capacity);
+			ref = clerk_spawn(&lab, trail, rows[i].capacity, false);
 			tell_notes(&lab, ref, rows[i].told);
 			lab_run(&lab);
 			if (rows[i].delivered)
@@ -154,6 +170,22 @@ static void what_is_stashed_comes_back_or_is_a_dead_letter_in_order_case_14(void
 			assert_string_equal(dead, rows[i].dead);
 			assert_int_equal(last_rc, rows[i].rc);
 		}
+}
+
+static void a_restart_sends_what_is_stashed_to_the_dead_letters_case_14(void **state)
+{
+	for (size_t i = 0; i < COUNT(restart_rows); i++) {
+		char trail[256] = "", dead[256] = "";
+		struct lab lab;
+
+		lab_open(&lab, NULL);
+		actor_system_on_dead_letter(lab.system, dead_note, dead);
+		tell_notes(&lab, clerk_spawn(&lab, trail, 0, true), restart_rows[i].told);
+		lab_run(&lab);
+		lab_close(&lab);
+		assert_string_equal(trail, restart_rows[i].trail);
+		assert_string_equal(dead, restart_rows[i].dead);
+	}
 }
 
 /* ---- random operations against an array ---- */
@@ -518,6 +550,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_stashed_comes_back_or_is_a_dead_letter_in_order_case_14),
+		TEST(a_restart_sends_what_is_stashed_to_the_dead_letters_case_14),
 		TEST(a_stash_does_what_an_array_would),
 		TEST(a_message_that_always_comes_back_holds_nobody_up),
 		TEST(capacity_is_1024_unless_an_option_says_otherwise),

@@ -291,8 +291,9 @@ static void payloads_of_failed_handlers_and_dead_letters_are_destroyed_once(void
 		tell_token(&lab, ref);
 	}
 	lab_run(&lab);
-	assert_int_equal(handled, 1);
-	assert_int_equal(lab.dead_letters, 19);
+	/* Restarted ten times, then stopped. */
+	assert_int_equal(handled, 11);
+	assert_int_equal(lab.dead_letters, 9);
 	what = KEEP_OFF;
 	/* A ref of an actor that is gone, and one that never was. */
 	tell_counted(&lab, ref);
@@ -300,7 +301,7 @@ static void payloads_of_failed_handlers_and_dead_letters_are_destroyed_once(void
 	tell_counted(&lab, 0xfe00000100000001ull);
 	tell_token(&lab, ref);
 	lab_run(&lab);
-	assert_int_equal(lab.dead_letters, 23);
+	assert_int_equal(lab.dead_letters, 13);
 	lab_close(&lab);
 }
 
@@ -492,7 +493,7 @@ static void types_and_classes_may_be_used_first_by_several_threads(void **state)
 		pthread_join(threads[i], NULL);
 	lab_close(&lab);
 	assert_int_equal(handled, 3 * 64 + 3 * 63);
-	assert_int_equal(lab.logged, 0);
+	assert_int_equal(lab.logged, 1); /* on_stop of `next` */
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

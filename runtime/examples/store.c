@@ -247,8 +247,12 @@ static struct actor_class request_class = {
 
 static void request_begin(const struct request *request, struct actor_type *type)
 {
+	/* A new instance would wait for a message that will not come again. */
+	static const struct actor_strategy stop = {
+		.size = sizeof(stop), .directive = ACTOR_DIRECTIVE_STOP};
 	struct store *store = request->store;
-	struct actor_spawn_options options = {.size = sizeof(options), .init = request, .loop = 1};
+	struct actor_spawn_options options = {
+		.size = sizeof(options), .init = request, .loop = 1, .strategy = &stop};
 	actor_ref ref;
 	int rc = actor_system_spawn(store->system, &request_class, &options, &ref);
 

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* The ways to end an actor: in its turn, by a failure, at once. */
+#include "deliver.h"
+#include "fork.h"
+#include "tell.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void poison_fill(
+	struct actor__envelope *e, actor_ref ref, actor_ref sender, enum actor__poison poison)
+{
+	memset(e, 0, sizeof(*e));
+	e->to = ref;
+	e->sender = sender;
+	e->flags = ACTOR__POISON;
+	e->bytes = (uint8_t)poison;
+}
+
+static int end(struct actor_ctx *ctx, actor_ref ref, enum actor__poison poison)
+{
+	struct actor__envelope e;
+
+	if (!ref)
+		return -EINVAL;
+	poison_fill(&e, ref, ctx->cell->self, poison);
+	return actor__send_here(ctx->loop, &e);
+}
+
+static int end_from_outside(struct actor_system *system, actor_ref ref, enum actor__poison poison)
+{
+	struct actor__envelope e;
+
+	if (actor__forked(system))
+		return -ECHILD;
+	if (!ref)
+		return -EINVAL;
+	poison_fill(&e, ref, 0, poison);
+	return actor__send(system, &e);
+}
+
+int actor_stop(struct actor_ctx *ctx, actor_ref ref)
+{
+	return end(ctx, ref, ACTOR__POISON_STOP);
+}
+
+int actor_system_stop(struct actor_system *system, actor_ref ref)
+{
+	return end_from_outside(system, ref, ACTOR__POISON_STOP);
+}
+
+int actor_kill(struct actor_ctx *ctx, actor_ref ref)
+{
+	return end(ctx, ref, ACTOR__POISON_KILL);
+}
+
+int actor_system_kill(struct actor_system *system, actor_ref ref)
+{
+	return end_from_outside(system, ref, ACTOR__POISON_KILL);
+}
+
+int actor_terminate(struct actor_ctx *ctx, actor_ref ref)
+{
+	return end(ctx, ref, ACTOR__POISON_TERMINATE);
+}
+
+int actor_system_terminate(struct actor_system *system, actor_ref ref)
+{
+	return end_from_outside(system, ref, ACTOR__POISON_TERMINATE);
+}
+
+void actor_stop_self(struct actor_ctx *ctx)
+{
+	ctx->cell->signals |= ACTOR__SIGNAL_TERMINATE;
+}
