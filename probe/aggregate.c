@@ -49,6 +49,13 @@ static void loop_fini(struct aggregate_loop *l)
 	drop(l->type);
 }
 
+static void deep_fini(struct aggregate_deep *d)
+{
+	drop(d->actor);
+	drop(d->class_name);
+	drop(d->dispatcher);
+}
+
 void aggregate_fini(struct aggregate *a)
 {
 	if (!a)
@@ -61,10 +68,13 @@ void aggregate_fini(struct aggregate *a)
 		flow_fini(&a->flows[i]);
 	for (size_t i = 0; i < a->loop_count; i++)
 		loop_fini(&a->loops[i]);
+	for (size_t i = 0; i < a->deep_count; i++)
+		deep_fini(&a->deep[i]);
 	free(a->series);
 	free(a->counters);
 	free(a->flows);
 	free(a->loops);
+	free(a->deep);
 	drop(a->command);
 	drop(a->mode);
 	memset(a, 0, sizeof(*a));

@@ -97,6 +97,16 @@ struct aggregate_loop {
 	uint64_t delivered;
 };
 
+/* A mailbox with 10 000 messages or more, as the root shows it now. */
+struct aggregate_deep {
+	const char *actor; /* its path */
+	const char *class_name;
+	const char *dispatcher;
+	uint64_t messages;
+	bool timed;	    /* `oldest_ns` is known */
+	uint64_t oldest_ns; /* how long its oldest message has waited */
+};
+
 enum aggregate_mode {
 	AGGREGATE_LEDGER, /* one trap per batch of records */
 	AGGREGATE_TRACE,  /* one trap per event */
@@ -133,13 +143,15 @@ struct aggregate {
 	size_t flow_count;
 	struct aggregate_loop *loops;
 	size_t loop_count;
+	struct aggregate_deep *deep;
+	size_t deep_count;
 };
 
 /* Sum of lost[]. */
 uint64_t aggregate_lost_total(const struct aggregate *a);
 
 /* Frees everything the aggregate owns and zeroes it. NULL is fine. Each string (labels, command,
- * mode) must be a heap block of its own, the four arrays one heap block each. */
+ * mode) must be a heap block of its own, the five arrays one heap block each. */
 void aggregate_fini(struct aggregate *a);
 
 /* One observation session of one process; opaque to the faces. */

@@ -188,6 +188,7 @@ static int read_job(struct remote *remote, void *argument)
 	d->clock = root.clock;
 	d->first_ticks = root.first_ticks;
 	d->first_monotonic_ns = root.first_monotonic_ns;
+	memcpy(d->deep, root.deep, sizeof(d->deep));
 	if ((r = names_read(&d->classes, remote, &root.classes)) < 0 ||
 		(r = names_read(&d->types, remote, &root.types)) < 0 ||
 		(r = names_read(&d->dispatchers, remote, &root.dispatchers)) < 0 ||

@@ -33,6 +33,7 @@ struct directory {
 	struct directory_table classes, types, dispatchers;
 	struct actor_abi_loop *loops; /* those that were ever used; `system` is escaped */
 	size_t loop_count;
+	struct actor_abi_deep deep[ACTOR_ABI_DEEP];
 	uint64_t *actors; /* live actors of each loop; only with count_actors */
 };
 

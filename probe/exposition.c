@@ -261,6 +261,57 @@ static void add_open_turns(struct family *f, const struct aggregate *a)
 	}
 }
 
+/* ---- deep mailboxes ---- */
+
+/* Two systems of a process may have actors of the same path: the longer mailbox is shown. */
+static void add_sizes(struct family *f, const struct aggregate *a)
+{
+	for (size_t i = 0; i < a->deep_count; i++) {
+		const struct aggregate_deep *d = &a->deep[i];
+		const struct label labels[] = {{"class", d->class_name}, {"path", d->actor}};
+		uint64_t messages = d->messages;
+		bool earlier = false;
+
+		for (size_t j = 0; j < a->deep_count; j++) {
+			const struct aggregate_deep *e = &a->deep[j];
+
+			if (!same(e->actor, d->actor) || !same(e->class_name, d->class_name))
+				continue;
+			earlier |= j < i;
+			if (e->messages > messages)
+				messages = e->messages;
+		}
+		if (a->alive && !earlier)
+			add_count(f, "", labels, 2, messages);
+	}
+}
+
+static void add_oldest(struct family *f, const struct aggregate *a)
+{
+	for (size_t i = 0; i < a->deep_count; i++) {
+		const struct aggregate_deep *d = &a->deep[i];
+		const struct label labels[] = {
+			{"dispatcher", d->dispatcher}, {"class", d->class_name}};
+		uint64_t oldest_ns = d->oldest_ns;
+		bool earlier = false;
+
+		if (!a->alive || !d->timed)
+			continue;
+		for (size_t j = 0; j < a->deep_count; j++) {
+			const struct aggregate_deep *e = &a->deep[j];
+
+			if (!e->timed || !same(e->dispatcher, d->dispatcher) ||
+				!same(e->class_name, d->class_name))
+				continue;
+			earlier |= j < i;
+			if (e->oldest_ns > oldest_ns)
+				oldest_ns = e->oldest_ns;
+		}
+		if (!earlier)
+			add_time(f, "", labels, 2, oldest_ns);
+	}
+}
+
 /* ---- single values ---- */
 
 static void add_lost(struct family *f, const struct aggregate *a)
@@ -293,6 +344,10 @@ static void add_family(
 		return add_counters(f, a);
 	case METRIC_TURN_OPEN:
 		return add_open_turns(f, a);
+	case METRIC_SIZE:
+		return add_sizes(f, a);
+	case METRIC_OLDEST:
+		return add_oldest(f, a);
 	case METRIC_LOOP_BUSY:
 		return add_busy(f, a);
 	case METRIC_ATTACHED:

@@ -107,6 +107,19 @@ static void copy_loops(struct aggregate *out, const struct aggregate *in, bool *
 	}
 }
 
+static void copy_deep(struct aggregate *out, const struct aggregate *in, bool *failed)
+{
+	out->deep = room(in->deep_count, sizeof(*out->deep), failed);
+	for (size_t i = 0; i < in->deep_count && out->deep; i++) {
+		struct aggregate_deep *to = &out->deep[out->deep_count++];
+
+		*to = in->deep[i];
+		to->actor = copy(to->actor, failed);
+		to->class_name = copy(to->class_name, failed);
+		to->dispatcher = copy(to->dispatcher, failed);
+	}
+}
+
 /* Everything but the series. */
 static void copy_head(struct aggregate *out, const struct aggregate *in, bool *failed)
 {
@@ -119,11 +132,14 @@ static void copy_head(struct aggregate *out, const struct aggregate *in, bool *f
 	out->flow_count = 0;
 	out->loops = NULL;
 	out->loop_count = 0;
+	out->deep = NULL;
+	out->deep_count = 0;
 	out->command = copy(in->command, failed);
 	out->mode = copy(in->mode, failed);
 	copy_counters(out, in, failed);
 	copy_flows(out, in, failed);
 	copy_loops(out, in, failed);
+	copy_deep(out, in, failed);
 }
 
 static struct piece reduce(const struct aggregate_series *s, enum grouping by)

@@ -16,6 +16,8 @@ enum metric_source {
 	METRIC_SERIES,	  /* aggregate.series[] of metric `index` */
 	METRIC_COUNTERS,  /* aggregate.counters[] of family `index` */
 	METRIC_TURN_OPEN, /* aggregate.loops[] */
+	METRIC_SIZE,	  /* aggregate.deep[] */
+	METRIC_OLDEST,	  /* the same */
 	METRIC_LOOP_BUSY, /* sums of the loop gaps */
 	METRIC_ATTACHED,
 	METRIC_ATTACH_TIME,

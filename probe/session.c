@@ -11,6 +11,7 @@
 #include "probe/calibration.h"
 #include "probe/capability.h"
 #include "probe/collection.h"
+#include "probe/deepwatch.h"
 #include "probe/directory.h"
 #include "probe/error.h"
 #include "probe/fuse.h"
@@ -317,6 +318,8 @@ int session_read(struct session *s, struct aggregate *a, struct error *error)
 	s->folded = a->folded;
 	if (r == 0 && a->alive)
 		r = loopwatch_fill(&s->watch, s->directory, s->remote, &s->calibration, a);
+	if (r == 0 && a->alive)
+		r = deepwatch_fill(s->directory, s->remote, &s->calibration, a);
 	if (r == 0)
 		return 0;
 	aggregate_fini(a);

@@ -90,6 +90,21 @@ static inline void sample_loop(struct aggregate *a, uint32_t loop, const char *a
 	};
 }
 
+static inline void sample_deep(struct aggregate *a, const char *actor, const char *class_name,
+	uint64_t messages, uint64_t oldest_ns)
+{
+	a->deep = realloc(a->deep, (a->deep_count + 1) * sizeof(*a->deep));
+	assert(a->deep);
+	a->deep[a->deep_count++] = (struct aggregate_deep){
+		.actor = sample_text(actor),
+		.class_name = sample_text(class_name),
+		.dispatcher = sample_text("default"),
+		.messages = messages,
+		.timed = oldest_ns != 0,
+		.oldest_ns = oldest_ns,
+	};
+}
+
 static inline void sample_flow(
 	struct aggregate *a, const char *from, const char *to, uint64_t messages)
 {
@@ -143,6 +158,10 @@ static inline void sample_fill(struct aggregate *a, uint64_t scale)
 	sample_loop(a, 0, NULL, NULL, NULL, 0);
 	sample_loop(a, 1, "/pricing/eu", "default", "price", 12000000);
 	sample_loop(a, 2, "/pricing/us", "default", "price", 24000000);
+	sample_deep(a, "/user/eu", "price", 10007, 1500000000);
+	sample_deep(a, "/user/us", "price", 20011, 2500000000);
+	sample_deep(a, "/user/us", "price", 30011, 500000000); /* of another system */
+	sample_deep(a, "/user/\\x0a", classes[1], 10009, 0);
 }
 
 #endif

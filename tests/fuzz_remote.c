@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "probe/deepwatch.h"
 #include "probe/directory.h"
 #include "probe/remote.h"
 
@@ -25,6 +26,16 @@ static void resolve(const struct directory *d, struct remote *remote)
 	if (directory_resolve(d, remote, wishes, WISHES) == 0)
 		for (uint32_t i = 0; i < WISHES; i++)
 			free(wishes[i].path);
+}
+
+static void watch(const struct directory *d, struct remote *remote)
+{
+	static const struct calibration rate = {1u << 30, 30};
+	struct aggregate a = {0};
+
+	if (deepwatch_fill(d, remote, &rate, &a) < 0)
+		abort();
+	aggregate_fini(&a);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -44,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		abort();
 	if (directory_read(&d, remote, 0, 1) == 0) {
 		resolve(d, remote);
+		watch(d, remote);
 		free(directory_label(&d->classes, 1));
 	}
 	directory_free(d);

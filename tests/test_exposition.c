@@ -232,6 +232,15 @@ static void values_are_those_of_the_aggregate(void **state)
 	/* Two loops run the same class: the longer one counts. */
 	assert_true(value_of("actor_turn_open_seconds",
 			    "dispatcher=\"default\",class=\"price\",") == 0.024);
+	/* Of two systems with the same path the longer mailbox, of a class the oldest message. */
+	assert_true(value_of("actor_mailbox_size", "class=\"price\",path=\"/user/eu\",") == 10007);
+	assert_true(value_of("actor_mailbox_size", "class=\"price\",path=\"/user/us\",") == 30011);
+	assert_true(value_of("actor_mailbox_size",
+			    "class=\"import\\\\eu\",path=\"/user/\\\\x0a\",") == 10009);
+	assert_true(value_of("actor_oldest_message_seconds",
+			    "dispatcher=\"default\",class=\"price\",") == 2.5);
+	assert_null(find("actor_oldest_message_seconds",
+		"dispatcher=\"default\",class=\"import\\\\eu\","));
 	aggregate_fini(&a);
 }
 
@@ -244,7 +253,9 @@ static void a_target_that_ended_is_not_attached(void **state)
 	page_read(&a);
 	assert_true(value_of("actorprobe_attached", "") == 0);
 	for (size_t i = 0; i < page.count; i++)
-		assert_string_not_equal(page.samples[i].name, "actor_turn_open_seconds");
+		assert_true(strcmp(page.samples[i].name, "actor_turn_open_seconds") &&
+			    strcmp(page.samples[i].name, "actor_mailbox_size") &&
+			    strcmp(page.samples[i].name, "actor_oldest_message_seconds"));
 	assert_non_null(find(
 		"actor_mailbox_wait_seconds_count", "dispatcher=\"default\",class=\"price\","));
 	aggregate_fini(&a);

@@ -55,6 +55,7 @@ static void every_grouping_keeps_every_value(void **state)
 		assert_int_equal(groups(&out, AGGREGATE_DELAY), rows[i].delay_groups);
 		assert_int_equal(out.counter_count, a.counter_count);
 		assert_int_equal(out.loop_count, a.loop_count);
+		assert_int_equal(out.deep_count, a.deep_count);
 		aggregate_fini(&out);
 	}
 	aggregate_fini(&a);
