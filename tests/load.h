@@ -16,6 +16,16 @@
 #define LOAD_OPEN      7 /* messages of load_open.c that are on their way at a time */
 #define LOAD_SAMPLES   65536
 
+/* load_boxes.c: what stays in each mailbox, and the drops by reason; all different primes. */
+#define LOAD_CAPACITY	 7
+#define LOAD_DROP_HEAD	 101
+#define LOAD_DROP_NEW	 103
+#define LOAD_DROP_LOWEST 107
+#define LOAD_DROP_REJECT 109
+#define LOAD_DROP_CUSTOM 113
+#define LOAD_DROP_LOST	 127
+#define LOAD_DEEP	 20011
+
 struct load_samples {
 	uint32_t count; /* those beyond LOAD_SAMPLES are not kept */
 	uint64_t sum_ns;
