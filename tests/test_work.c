@@ -118,7 +118,8 @@ static void on_dead(void *data, actor_ref to, const struct actor_message *m)
 
 static actor_ref spawn(struct lab *lab, int loop)
 {
-	struct actor_spawn_options options = {.size = sizeof(options), .loop = loop};
+	struct actor_spawn_options options = {
+		.size = sizeof(options), .loop = loop, .strategy = &lab_stops};
 	actor_ref ref;
 
 	assert_int_equal(actor_system_spawn(lab->system, &doer_class, &options, &ref), 0);
