@@ -287,11 +287,12 @@ struct actor_class {
 	const struct actor_mailbox_options *mailbox;
 	/* Of its children; NULL: the default one. */
 	const struct actor_strategy *strategy;
-	/* A restart, in this order: pending asks are cancelled and behaviours forgotten; on_pre_restart
-	 * of the old instance, NULL: on_stop; all children stop, unless keeps_children is set; the
-	 * state is what it was at the spawn, `init` or zeros; on_post_restart, NULL: on_start; then
-	 * mail is handled, and kept children go on. A stop that comes meanwhile wins. Every instance
-	 * ends by one call, of on_pre_restart or of on_stop. `code` is that of the failure. */
+	/* A restart, in this order: pending asks and timers are cancelled and behaviours forgotten;
+	 * on_pre_restart of the old instance, NULL: on_stop; all children stop, unless keeps_children
+	 * is set; the state is what it was at the spawn, `init` or zeros; on_post_restart, NULL:
+	 * on_start; then mail is handled, and kept children go on. The receive time-out and the throttle
+	 * stay. A stop that comes meanwhile wins. Every instance ends by one call, of on_pre_restart or
+	 * of on_stop. `code` is that of the failure. */
 	void (*on_pre_restart)(struct actor_ctx *ctx, int code);
 	int (*on_post_restart)(struct actor_ctx *ctx, int code);
 	int keeps_children;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Seeded stress of timers: three loops, actors that start, cancel, time out, throttle and go.
+/* Seeded stress of timers: three loops, actors that start, cancel, time out, throttle, fail and go.
  *
  * Oracles. A timer's message says which start of which key it is of: it must be the newest one, and
  * not cancelled. Every payload is destroyed once. Mail for a later time is handled or becomes a
@@ -16,20 +16,20 @@
 struct tick {
 	uint64_t actor;
 	uint32_t key;
-	uint32_t start; /* how many starts of any key there were before */
+	uint32_t start; /* how many starts of any timer there were before */
 	char fill[24];
 };
 
 struct citizen {
 	uint32_t place;
 	uint64_t random;
-	uint32_t starts;
 	uint32_t newest[KEYS]; /* start of the active timer, 0 = none */
 	bool single[KEYS];
 };
 
 static _Atomic uint64_t ticks, timeouts, later_told, later_handled, later_dead, wrong;
 static _Atomic actor_ref places[ACTORS];
+static _Atomic uint32_t starts, seeds;
 static _Atomic bool over;
 static uint64_t seed;
 
@@ -61,7 +61,7 @@ static int timer_start(struct actor_ctx *ctx, struct citizen *self, uint32_t key
 
 	tick->actor = actor_self(ctx);
 	tick->key = key;
-	tick->start = ++self->starts;
+	tick->start = atomic_fetch_add(&starts, 1) + 1;
 	atomic_fetch_add(&counted_alive, 1);
 	rc = kind == 0	 ? actor_timer_single(ctx, key, first, &tick_type, tick, sizeof(*tick))
 	     : kind == 1 ? actor_timer_fixed_rate(
@@ -149,21 +149,34 @@ static int citizen_message(struct actor_ctx *ctx, const struct actor_message *m)
 	rc = do_something(ctx, self);
 	if (rc < 0)
 		atomic_fetch_add(&wrong, 1);
+	/* The next instance knows of no timer, and none of the old ones may tell it anything. */
+	return random_below(&self->random, 200) ? 0 : -EIO;
+}
+
+static int citizen_start(struct actor_ctx *ctx)
+{
+	struct citizen *self = actor_state(ctx);
+
+	self->random = (seed + atomic_fetch_add(&seeds, 1) * 0x9e3779b97f4a7c15ull) | 1;
 	return 0;
 }
 
 static struct actor_class citizen_class = {.size = sizeof(struct actor_class),
 	.name = "citizen",
 	.state_bytes = sizeof(struct citizen),
+	.on_start = citizen_start,
 	.on_message = citizen_message};
 
 static int settle(struct actor_system *system, uint32_t place)
 {
-	static _Atomic uint64_t count;
-	struct citizen init = {.place = place,
-		.random = (seed + atomic_fetch_add(&count, 1) * 0x9e3779b97f4a7c15ull) | 1};
-	struct actor_spawn_options options = {
-		.size = sizeof(options), .init = &init, .loop = 1 + (int)(place % LOOPS)};
+	static const struct actor_strategy again = {.size = sizeof(again),
+		.directive = ACTOR_DIRECTIVE_RESTART,
+		.max_retries = -1};
+	struct citizen init = {.place = place};
+	struct actor_spawn_options options = {.size = sizeof(options),
+		.init = &init,
+		.loop = 1 + (int)(place % LOOPS),
+		.strategy = &again};
 	actor_ref ref;
 	int rc = actor_system_spawn(system, &citizen_class, &options, &ref);
 
@@ -200,6 +213,7 @@ static void timers_and_their_actors_come_and_go(void **state)
 {
 	const char *seconds = getenv("STRESS_SECONDS");
 	const char *repeat = getenv("STRESS_SEED");
+	uint64_t failures;
 	pthread_t thread;
 	struct lab lab;
 
@@ -214,13 +228,14 @@ static void timers_and_their_actors_come_and_go(void **state)
 	sleep_ms(seconds ? (unsigned int)atoi(seconds) * 1000 : 1500);
 	atomic_store(&over, true);
 	pthread_join(thread, NULL);
+	failures = lab_stats(&lab).failed;
 	lab_close(&lab);
 	print_message("%llu ticks, %llu time-outs, %llu later\n", (unsigned long long)ticks,
 		(unsigned long long)timeouts, (unsigned long long)later_told);
 	assert_int_equal(wrong, 0);
 	assert_int_equal(counted_alive, 0);
 	assert_int_equal(later_told, later_handled + later_dead);
-	assert_true(ticks > 100 && timeouts > 0 && later_handled > 100);
+	assert_true(failures > 0 && ticks > 100 && timeouts > 0 && later_handled > 100);
 }
 
 int main(void)
