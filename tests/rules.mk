@@ -22,7 +22,7 @@ SCRIPT_TESTS  := $(filter-out $(LONG_TESTS),$(sort $(wildcard tests/test_*.sh)))
 # What a test may want to know of its build; the rest a sanitizer should do.
 TEST_ENVIRONMENT := B='$(B)' CC='$(CC)' SAN='$(SAN)' CLANG='$(CLANG)' FAKE_TARGET='$(B)/tests/fake_target' \
 	ASAN_OPTIONS='detect_leaks=1:abort_on_error=0' UBSAN_OPTIONS='print_stacktrace=1' \
-	TSAN_OPTIONS='halt_on_error=0:exitcode=66:second_deadlock_stack=1'
+	TSAN_OPTIONS='halt_on_error=0:exitcode=66:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/thread.supp:print_suppressions=0'
 
 .PHONY: test-build test-runtime test-run
 

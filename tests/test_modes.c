@@ -256,7 +256,8 @@ static void sessions_in_the_midst_of_turns_are_apart(void **state)
 		print_message("# %s\n", lines[i]);
 		loaded_start(&load, "%s", lines[i]);
 		loaded_say(&load, "go");
-		for (int cycle = 0; cycle < 7; cycle++) {
+		/* One may see nothing: no CPU for the target, or only mail from before. */
+		for (int cycle = 0; cycle < 7 || (!recorded && cycle < 100); cycle++) {
 			struct session *session = session_of(&load);
 			struct aggregate a;
 			uint64_t handled;
@@ -265,7 +266,7 @@ static void sessions_in_the_midst_of_turns_are_apart(void **state)
 			handled = loaded_handled(&load);
 			session_stop(session);
 			a = read_of(session);
-			recorded += a.recorded; /* one may see nothing: no CPU for the target */
+			recorded += a.recorded;
 			if (a.delivered)
 				assert_in_range(a.delivered_before, end, loaded_handled(&load));
 			assert_true(
