@@ -215,8 +215,8 @@ struct actor_mailbox_options {
 enum actor_directive {
 	/* It stops with all below it. */
 	ACTOR_DIRECTIVE_STOP = 1,
-	/* A new instance takes over its ref, path, mail, watchers and watches. The message that failed
-	 * is destroyed, not handled again. */
+	/* A new instance takes over its ref, path and mail. The message that failed is destroyed, not
+	 * handled again. */
 	ACTOR_DIRECTIVE_RESTART = 2,
 	/* It goes on with its next message. One whose start failed is restarted instead. */
 	ACTOR_DIRECTIVE_RESUME = 3,
