@@ -66,20 +66,29 @@ static void hand_over(struct actor_token token)
 	sem_post(&some);
 }
 
+/* Waits for a token; false: there is no more. */
+static bool take(struct actor_token *token)
+{
+	bool found;
+
+	while (sem_wait(&some) != 0)
+		;
+	pthread_mutex_lock(&open_.lock);
+	found = open_.count != 0;
+	if (found)
+		*token = open_.at[--open_.count];
+	pthread_mutex_unlock(&open_.lock);
+	return found;
+}
+
 static void *complete(void *unused)
 {
-	(void)unused;
-	for (;;) {
-		struct actor_token token;
+	struct actor_token token;
 
-		if (sem_wait(&some) != 0)
-			continue;
-		pthread_mutex_lock(&open_.lock);
-		token = open_.at[--open_.count];
-		pthread_mutex_unlock(&open_.lock);
+	(void)unused;
+	while (take(&token))
 		if (actor_complete(system_, token, 0, on_end, NULL) != 0)
 			abort();
-	}
 	return NULL;
 }
 
@@ -229,6 +238,9 @@ int main(int argc, char **argv)
 	for (uint64_t i = 0; i < TOKENS; i++)
 		tell(NULL, actors[i], i || !messages ? each : each + messages % TOKENS);
 	wait_for(&finished);
+	/* No handler is pending any more, but the call for the last one may still return. */
+	sem_post(&some);
+	pthread_join(completes, NULL);
 	/* Handlers end after their last tell; when this returns, they have. */
 	actor_system_close_wait(system_);
 	for (int i = 0; i < LOAD_LOOPS; i++)
