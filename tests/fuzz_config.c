@@ -51,10 +51,12 @@ static const char *const words[] = {"actor", "dispatcher", "class", "system", "l
 	"0", "-1", "7", "1000", "1000001", "0x10", "5L", "1.5", "4294967297", "= {", "};", "# c\n",
 	"/* c */", "\"", "@include \"x\""};
 
+#define WORD_BYTES 32 /* more than the longest word and the blank behind it */
+
 /* The text that the input stands for, with a NUL behind it; the caller frees it. */
 static char *text_of(const uint8_t *data, size_t size, size_t *bytes)
 {
-	char *text = malloc(size * 16 + 1);
+	char *text = malloc(size * WORD_BYTES + 1);
 
 	*bytes = 0;
 	if (!text)
