@@ -116,6 +116,11 @@ static inline int actor__probes_records(void)
 	return 0;
 }
 
+static inline int actor__probes_ledger_only(void)
+{
+	return 0;
+}
+
 static inline int actor__probes_yield(void)
 {
 	return 0;
