@@ -231,7 +231,7 @@ static void each_pass_runs_what_the_dispatcher_allows(void **state)
 
 /* ---- refusals ---- */
 
-static void budgets_out_of_range_are_refused(void **state)
+static void case_29_budgets_out_of_range_are_refused(void **state)
 {
 	static const struct {
 		int64_t budget;
@@ -295,7 +295,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_pass_runs_what_the_dispatcher_allows),
-		cmocka_unit_test(budgets_out_of_range_are_refused),
+		cmocka_unit_test(case_29_budgets_out_of_range_are_refused),
 		cmocka_unit_test(a_dispatcher_s_id_says_its_budget_unless_it_is_the_usual_one),
 		cmocka_unit_test(an_id_means_one_description_per_system),
 	};

@@ -78,7 +78,7 @@ static void a_hybrid_pass_handles_at_most_1024_messages(void **state)
 	lab_close(&lab);
 }
 
-static void a_flooded_actor_takes_its_throughput_per_turn(void **state)
+static void case_1_and_2_a_flooded_actor_takes_its_throughput_per_turn(void **state)
 {
 	static const struct {
 		int64_t throughput;
@@ -215,7 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_tick_of_a_1_ms_timer_sees_one_pass_of_slow_units),
 		cmocka_unit_test(a_hybrid_pass_handles_at_most_1024_messages),
-		cmocka_unit_test(a_flooded_actor_takes_its_throughput_per_turn),
+		cmocka_unit_test(case_1_and_2_a_flooded_actor_takes_its_throughput_per_turn),
 		cmocka_unit_test(an_actor_alone_on_throughput_gets_batches_of_one),
 		cmocka_unit_test(only_microtask_lets_a_volley_starve_timers_and_sockets),
 	};

@@ -62,7 +62,7 @@ static void each_policy_handles_what_it_should(void **state)
 	}
 }
 
-static void regression_24_a_rank_that_fails_is_last_and_harms_no_teller(void **state)
+static void case_24_a_rank_that_fails_is_last_and_harms_no_teller(void **state)
 {
 	static const struct actor_mailbox_options mailbox = MAILBOX(.rank = rank);
 	struct lab lab;
@@ -475,7 +475,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_policy_handles_what_it_should),
-		cmocka_unit_test(regression_24_a_rank_that_fails_is_last_and_harms_no_teller),
+		cmocka_unit_test(case_24_a_rank_that_fails_is_last_and_harms_no_teller),
 		cmocka_unit_test(a_teller_keeps_a_rejected_message_and_fails_not),
 		cmocka_unit_test(answers_and_time_outs_pass_a_full_mailbox),
 		cmocka_unit_test(a_stop_keeps_its_place_whatever_the_mailbox_is),

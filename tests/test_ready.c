@@ -44,7 +44,7 @@ static void on_more_prepare(uv_prepare_t *prepare)
 		uv_close((uv_handle_t *)prepare, NULL);
 }
 
-static void units_run_in_the_order_they_were_queued(void **state)
+static void case_27_units_run_in_the_order_they_were_queued(void **state)
 {
 	static const struct {
 		bool hybrid;
@@ -82,7 +82,7 @@ static void units_run_in_the_order_they_were_queued(void **state)
 
 /* ---- rearming ---- */
 
-static void units_that_queue_themselves_never_raise_the_count_per_pass(void **state)
+static void case_28_units_that_queue_themselves_never_raise_the_count_per_pass(void **state)
 {
 	static const struct {
 		enum actor_dispatcher_kind kind;
@@ -315,8 +315,8 @@ static void drain_is_refused_inside_a_turn_and_on_other_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(units_run_in_the_order_they_were_queued),
-		cmocka_unit_test(units_that_queue_themselves_never_raise_the_count_per_pass),
+		cmocka_unit_test(case_27_units_run_in_the_order_they_were_queued),
+		cmocka_unit_test(case_28_units_that_queue_themselves_never_raise_the_count_per_pass),
 		cmocka_unit_test(dispatchers_that_share_a_loop_add_up),
 		cmocka_unit_test(immediate_dispatchers_share_one_unit_per_pass_by_turns),
 		cmocka_unit_test(throughput_runs_only_what_was_queued_when_the_pass_began),

@@ -352,7 +352,7 @@ static void no_drain(struct actor_system_options *options)
 	options->drain_ms = -1;
 }
 
-static void closing_drains_what_is_queued_unless_told_not_to(void **state)
+static void case_15_closing_drains_what_is_queued_unless_told_not_to(void **state)
 {
 	struct lab lab;
 
@@ -543,7 +543,7 @@ int main(void)
 		TEST(a_system_of_its_own_threads_closes_by_itself),
 		TEST(closing_twice_is_refused),
 		TEST(waiting_on_a_thread_of_the_system_is_refused),
-		TEST(closing_drains_what_is_queued_unless_told_not_to),
+		TEST(case_15_closing_drains_what_is_queued_unless_told_not_to),
 		TEST(draining_ends_at_its_time_even_if_work_does_not),
 		TEST(a_system_goes_on_after_its_handles_were_closed),
 		TEST(a_handler_may_walk_over_its_loop),
