@@ -197,8 +197,8 @@ static inline enum actor_abi_outcome actor__cell_held(const struct actor__cell *
 /* Can a turn make progress? Nothing else may ask for one. */
 static inline bool actor__cell_dispatchable(const struct actor__cell *cell)
 {
-	if (ACTOR__UNLIKELY(cell->signals))
-		return !(cell->state & ACTOR__PENDING);
+	if (ACTOR__UNLIKELY(cell->signals)) /* perhaps of a cell that has not arrived on its loop */
+		return cell->unit.dispatcher && !(cell->state & ACTOR__PENDING);
 	return actor__cell_open(cell) && cell->mailbox.count;
 }
 

@@ -72,8 +72,7 @@ static inline bool actor__cell_ask(struct actor__cell *cell)
 static inline void actor__cell_signal(struct actor__cell *cell, enum actor__signal signal)
 {
 	cell->signals |= (uint8_t)signal;
-	if (cell->unit.dispatcher)
-		actor__cell_ask(cell);
+	actor__cell_ask(cell);
 }
 
 #endif
