@@ -792,7 +792,8 @@ ACTOR_EXPORT int actor_system_unsubscribe(/* any thread; also -ECHILD */
 /* Tells an event to everybody who has subscribed to it when this begins. The payload stays the
  * caller's: each subscriber gets a copy, by the type's `copy` if it has a destroy. Returns how many
  * were told, or the first error, after all others were served: ACTOR_ETYPE (also: a destroy
- * without a copy), ACTOR_ELIMIT, -ENOMEM, or what `copy` returned. */
+ * without a copy), ACTOR_ELIMIT, ACTOR_EFULL (a subscriber's mailbox on this loop rejects it),
+ * -ENOMEM, or what `copy` returned. */
 ACTOR_EXPORT int actor_publish(
 	struct actor_ctx *ctx, struct actor_type *kind, const void *payload, size_t bytes);
 ACTOR_EXPORT int actor_system_publish(struct actor_system *system, /* any thread; also -ECHILD */

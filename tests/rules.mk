@@ -4,10 +4,11 @@
 # helpers.
 
 TEST_SOURCES    := $(sort $(wildcard tests/test_*.c))
-TEST_OF_RUNTIME := $(shell grep -lE '"tests/(lab|workload|court|family)\.h"' $(TEST_SOURCES) /dev/null)
+TEST_OF_RUNTIME := $(shell grep -lE '"tests/(lab|workload|court|family|crowd)\.h"' $(TEST_SOURCES) /dev/null)
 TEST_OF_PROBE   := $(filter-out $(TEST_OF_RUNTIME),$(TEST_SOURCES))
 TEST_HEADERS    := $(wildcard tests/*.h)
-TEST_HELPERS    := $(patsubst %.c,$(B)/%.o,$(filter-out tests/lab.c tests/workload.c tests/court.c tests/family.c tests/fake_target.c \
+TEST_HELPERS    := $(patsubst %.c,$(B)/%.o,$(filter-out tests/lab.c tests/workload.c tests/court.c tests/family.c tests/crowd.c \
+	tests/crowd_deeds.c tests/fake_target.c \
 	tests/load.c tests/load_open.c tests/load_boxes.c tests/test_% tests/fuzz_%,$(wildcard tests/*.c)))
 TEST_PROGRAMS   := $(B)/tests/fake_target $(B)/tests/load $(B)/tests/load_open \
 	$(B)/tests/load_boxes
@@ -24,7 +25,7 @@ TEST_ENVIRONMENT := B='$(B)' CC='$(CC)' SAN='$(SAN)' CLANG='$(CLANG)' FAKE_TARGE
 	ASAN_OPTIONS='detect_leaks=1:abort_on_error=0' UBSAN_OPTIONS='print_stacktrace=1' \
 	TSAN_OPTIONS='halt_on_error=0:exitcode=66:second_deadlock_stack=1:suppressions=$(CURDIR)/tests/thread.supp:print_suppressions=0'
 
-.PHONY: test-build test-runtime test-run
+.PHONY: test-everything test-build test-runtime test-run
 
 $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(RUNTIME_HEADERS) tests/rules.mk
 	$(call say,CC,$@)
@@ -36,8 +37,10 @@ $(TEST_OF_PROBE:%.c=$(B)/%.o): $(PROBE_HEADERS)
 $(TEST_OF_RUNTIME:%.c=$(B)/%): $(B)/tests/%: $(B)/tests/%.o $(B)/tests/lab.o $(B)/tests/workload.o \
 	$(B)/tests/court.o $(B)/tests/family.o $(B)/libactor.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcmocka $(TEST_LIBS) $(RUNTIME_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(TEST_LIBS) \
+		$(RUNTIME_LIBS)
 
+$(B)/tests/test_everything: $(B)/tests/crowd.o $(B)/tests/crowd_deeds.o
 $(B)/tests/test_health: TEST_LIBS := -ljansson
 
 $(PROBE_TESTS): $(B)/tests/%: $(B)/tests/%.o $(TEST_HELPERS) $(PROBE_ARCHIVE) $(B)/libactor.a
@@ -71,6 +74,10 @@ $(B)/tests/fuzz_config: tests/fuzz_config.c $(RUNTIME_HEADERS) $(RUNTIME_SOURCES
 
 test-build: all $(TEST_PROGRAMS) $(RUNTIME_TESTS) $(PROBE_TESTS)
 
+# All features at once, on three loops, by chance.
+test-everything: $(B)/tests/test_everything
+	$(Q)$(TEST_ENVIRONMENT) tests/run $<
+
 test-run: test-build
 	$(Q)$(TEST_ENVIRONMENT) tests/run $(RUNTIME_TESTS) $(PROBE_TESTS) $(SCRIPT_TESTS)
 
@@ -102,6 +109,10 @@ test-long: deps
 	$(Q)$(MAKE) --no-print-directory test-build $(TEST_FUZZERS)
 	$(Q)$(TEST_ENVIRONMENT) STRESS_SECONDS=$${STRESS_SECONDS:-300} TEST_SECONDS=900 \
 		tests/run $(B)/tests/test_stress
+	$(Q)for how in address,undefined thread; do \
+		$(MAKE) --no-print-directory B=build/$${how%%,*} SAN="-fsanitize=$$how" \
+			EVERYTHING_SECONDS=$${EVERYTHING_SECONDS:-600} TEST_SECONDS=900 \
+			test-everything || exit 1; done
 	$(Q)$(TEST_ENVIRONMENT) LEAVE_FACTOR=$${LEAVE_FACTOR:-10} TEST_SECONDS=900 \
 		tests/run $(B)/tests/test_leave
 	$(Q)$(TEST_ENVIRONMENT) TEST_SECONDS=2400 tests/run $(LONG_TESTS)

@@ -68,8 +68,8 @@ static void case_25_asks_of_two_systems_do_not_meet(void **state)
 		actor_ref ref;
 
 		assert_int_equal(actor_system_open(&systems[i], &options), 0);
-		assert_int_equal(actor_system_spawn(systems[i], &oracle_class, NULL,
-					 &asking[i].oracle), 0);
+		assert_int_equal(
+			actor_system_spawn(systems[i], &oracle_class, NULL, &asking[i].oracle), 0);
 		assert_int_equal(actor_system_spawn(systems[i], &asker_class, &asker, &ref), 0);
 		assert_int_equal(actor_system_tell(systems[i], ref, &plain_type, NULL, 0), 0);
 	}
@@ -113,8 +113,8 @@ static void case_30_an_observation_that_fails_costs_no_turn(void **state)
 	for (size_t which = 0; which <= n; which++) {
 		handled = 0;
 		for (int i = 0; i < 1000; i++) /* before, for these need memory themselves */
-			assert_int_equal(actor_system_tell(lab.system, ref, &plain_type, NULL, 0),
-				0);
+			assert_int_equal(
+				actor_system_tell(lab.system, ref, &plain_type, NULL, 0), 0);
 		for (size_t i = 0; i < n; i++)
 			semaphores[i] = which == n || which == i;
 		lab_heap_fail(1, LAB_FAIL_FROM_THEN_ON, 0);

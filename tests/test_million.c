@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A million actors alive in one process: each idle one costs at most 256 bytes, and none is left. */
+/* A million actors alive in one process: each idle one costs at most 256 bytes, and none is left.
+ */
 #include "tests/lab.h"
 #include "tests/sanitized.h"
 
