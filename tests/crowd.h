@@ -25,7 +25,8 @@ extern _Atomic int64_t called; /* completions that are due, less those that came
 extern _Atomic int64_t wrong;
 extern _Atomic bool over; /* nothing new is begun any more */
 extern _Atomic actor_ref places[CROWD_PLACES];
-extern bool drops; /* whether this run has mailboxes and throttles that drop */
+extern bool drops;  /* whether this run has mailboxes and throttles that drop */
+extern bool scarce; /* whether memory may fail */
 extern uint64_t seed;
 
 /* What is done at each message, and how often of a thousand. A run in which one of them never
@@ -129,5 +130,22 @@ int on_complete(struct actor_ctx *ctx, int status, const struct actor_message *m
 
 /* All that dangle are completed, without a system only forgotten. */
 void dangling_end(struct actor_system *system, uint64_t *random);
+
+/* ---- a run ---- */
+
+/* Before the system is opened. */
+void crowd_reset(uint32_t loops, bool may_drop);
+
+/* All choices begin anew as from the seed. */
+void crowd_again(void);
+
+/* Callbacks of the system. `data` of crowd_closed: a struct actor_stats. */
+void crowd_dead(void *data, actor_ref recipient, const struct actor_message *message);
+void crowd_closed(struct actor_system *system, void *data);
+void crowd_log(void *data, enum actor_log_level level, const char *text);
+
+/* What a run has told of a kind is handled, dead or dropped, and destroyed once; all actors and
+ * instances have ended, all completions come. */
+void crowd_balance(const struct actor_stats *stats);
 
 #endif

@@ -40,7 +40,7 @@ $(TEST_OF_RUNTIME:%.c=$(B)/%): $(B)/tests/%: $(B)/tests/%.o $(B)/tests/lab.o $(B
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(TEST_LIBS) \
 		$(RUNTIME_LIBS)
 
-$(B)/tests/test_everything: $(B)/tests/crowd.o $(B)/tests/crowd_deeds.o
+$(B)/tests/test_everything $(B)/tests/test_scarce: $(B)/tests/crowd.o $(B)/tests/crowd_deeds.o
 $(B)/tests/test_health: TEST_LIBS := -ljansson
 
 $(PROBE_TESTS): $(B)/tests/%: $(B)/tests/%.o $(TEST_HELPERS) $(PROBE_ARCHIVE) $(B)/libactor.a

@@ -83,52 +83,10 @@ static void *thread_main(void *argument)
 
 /* ---- a run ---- */
 
-static void on_dead(void *data, actor_ref recipient, const struct actor_message *message)
-{
-	enum kind kind = kind_of(message->type);
-
-	if (kind < KINDS)
-		atomic_fetch_add_explicit(&accounts[kind].dead, 1, memory_order_relaxed);
-}
-
-static void on_done(struct actor_system *system, void *data)
-{
-	assert_int_equal(actor_system_stats(system, data), 0);
-}
-
 static void on_timer(uv_timer_t *timer)
 {
 	atomic_store(&over, true);
 	uv_close((uv_handle_t *)timer, NULL);
-}
-
-static void no_log(void *data, enum actor_log_level level, const char *text)
-{
-}
-
-/* What a run has told of a kind is handled, dead or dropped, and destroyed once. */
-static void expect_balance(const struct actor_stats *stats)
-{
-	int64_t dropped = 0;
-
-	for (int i = 0; i < KINDS; i++) {
-		int64_t made = atomic_load(&accounts[i].made);
-
-		if (made != atomic_load(&accounts[i].ended))
-			fail_msg("kind %d: %lld payloads, %lld destroyed", i, (long long)made,
-				(long long)atomic_load(&accounts[i].ended));
-		if (i == DEED || i == CRATE)
-			dropped += made - atomic_load(&accounts[i].handled) -
-				   atomic_load(&accounts[i].dead);
-	}
-	if (dropped < 0 || dropped > (int64_t)stats->dropped || (!drops && dropped))
-		fail_msg("%lld of the messages told were neither handled nor dead, %llu dropped",
-			(long long)dropped, (unsigned long long)stats->dropped);
-	assert_int_equal(atomic_load(&instances), 0);
-	assert_int_equal(atomic_load(&called), 0);
-	assert_int_equal(atomic_load(&wrong), 0);
-	assert_int_equal(stats->created, atomic_load(&spawned));
-	assert_int_equal(stats->terminated, stats->created);
 }
 
 static void run_begin(uint64_t *random, uv_loop_t *loop, struct actor_system **system)
@@ -141,20 +99,16 @@ static void run_begin(uint64_t *random, uv_loop_t *loop, struct actor_system **s
 		.ring_slots = slots[random_below(random, COUNT(slots))],
 		.throughput = 1 + random_below(random, 40),
 		.drain_ms = 1 + random_below(random, 300),
-		.log = no_log,
+		.log = crowd_log,
 		.dispatcher = &spec};
 
-	memset(accounts, 0, sizeof(accounts));
-	dangling_end(NULL, NULL);
-	atomic_store(&spawned, 0);
-	atomic_store(&over, false);
-	drops = random_below(random, 2);
+	crowd_reset(CROWD_LOOPS, random_below(random, 2));
 	if (random_below(random, 2))
 		actor_dispatcher_hybrid(&spec, 1 + random_below(random, 64), NULL);
 	else
 		actor_dispatcher_throughput(&spec, 1 + random_below(random, 32), NULL);
 	assert_int_equal(actor_system_open(system, &options), 0);
-	actor_system_on_dead_letter(*system, on_dead, NULL);
+	actor_system_on_dead_letter(*system, crowd_dead, NULL);
 	for (uint32_t i = 0; i < CROWD_PLACES; i++)
 		assert_int_equal(settle(*system, NULL, i, random), 0);
 }
@@ -180,12 +134,10 @@ static void run_once(uint64_t ms, uint64_t *random)
 		pthread_join(threads[i].id, NULL);
 	if (random_below(random, 4)) /* else they are abandoned */
 		dangling_end(system, random);
-	assert_int_equal(actor_system_close(system, on_done, &stats), 0);
+	assert_int_equal(actor_system_close(system, crowd_closed, &stats), 0);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(uv_loop_close(&loop), 0);
-	for (uint32_t i = 0; i < CROWD_PLACES; i++)
-		atomic_store(&places[i], 0);
-	expect_balance(&stats);
+	crowd_balance(&stats);
 }
 
 static void nothing_is_lost_or_doubled_whatever_actors_do(void **state)
