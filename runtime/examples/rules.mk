@@ -24,6 +24,20 @@ $(B)/examples/shop: $(SHOP_OBJECTS) $(B)/libactor.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lhttp_parser -lm $(RUNTIME_LIBS)
 
+# The programs of ../writing-actors.md.
+SNIPPETS      := pipeline supervision ask timers dispatcher
+HTTP_SNIPPETS := server heavy
+
+TARGETS += $(addprefix $(B)/examples/,$(SNIPPETS) $(HTTP_SNIPPETS))
+
+$(SNIPPETS:%=$(B)/examples/%): %: %.o $(B)/libactor.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(RUNTIME_LIBS)
+
+$(HTTP_SNIPPETS:%=$(B)/examples/%): %: %.o $(addprefix $(B)/examples/,http.o connection.o) $(B)/libactor.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lhttp_parser $(RUNTIME_LIBS)
+
 # The demonstration, see demo.sh. LOAD="--load 3000 --price-us 200" tries another load.
 TARGETS += $(B)/examples/sentence
 LOAD ?=
