@@ -32,30 +32,58 @@ static uint64_t resident_bytes(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static struct exposition_self observe_self(void)
+static struct snapshot_self observe_self(void)
 {
 	struct rusage usage = {0};
 
 	getrusage(RUSAGE_SELF, &usage);
-	return (struct exposition_self){
+	return (struct snapshot_self){
 		.version = ACTORPROBE_VERSION,
 		.cpu_ns = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime),
 		.resident_bytes = resident_bytes(),
 	};
 }
 
-static int page(void *context, struct text *text, struct error *error)
+static int render(struct text *text, struct aggregate *a, struct error *error)
+{
+	struct snapshot_target target = {.command = a->command};
+	struct snapshot_part part = {.aggregate = a, .targets = &target, .target_count = 1};
+	struct snapshot_self self = observe_self();
+	struct snapshot snapshot;
+
+	snprintf(target.pid, sizeof(target.pid), "%d", (int)a->pid);
+	if (snapshot_build(&snapshot, &part, 1, &self) < 0)
+		return error_set(error, EXIT_KERNEL, "out of memory");
+	exposition_render(text, &snapshot);
+	snapshot_fini(&snapshot);
+	return 0;
+}
+
+static int page_metrics(void *context, const struct server_request *request,
+	struct server_answer *answer, struct error *error)
 {
 	struct observation *o = context;
-	struct exposition_self self = observe_self();
 	struct aggregate a = {0};
 	int code = session_read(o->session, &a, error);
 
+	answer->content_type = EXPOSITION_CONTENT_TYPE;
 	if (!code)
-		exposition_render(text, &a, &self);
+		code = render(&answer->body, &a, error);
 	aggregate_fini(&a);
 	return code;
 }
+
+static int page_healthy(void *context, const struct server_request *request,
+	struct server_answer *answer, struct error *error)
+{
+	text_add(&answer->body, "healthy\n");
+	return 0;
+}
+
+static const struct server_route routes[] = {
+	{"/metrics", page_metrics},
+	{"/-/healthy", page_healthy},
+};
 
 static void wait_for_end(struct observation *o, const struct arguments *a)
 {
@@ -81,7 +109,8 @@ int command_export(const struct arguments *a, struct error *error)
 	if (!code)
 		code = observation_open(&observation, a, error);
 	if (!code)
-		code = server_start(server, page, &observation, EXPOSITION_CONTENT_TYPE, error);
+		code = server_start(server, routes, sizeof(routes) / sizeof(routes[0]), &observation,
+			error);
 	if (!code) {
 		fprintf(stderr, "actorprobe: serving process %d on http://%s/metrics\n",
 			(int)a->pid, server_address(server));

@@ -2,6 +2,8 @@
 /* The one table of metric families: exporter, JSON, documentation and tests read it. */
 #include "probe/metric.h"
 
+#include <string.h>
+
 #define HISTOGRAM(name, index, title, labels, unit, help)                                          \
 	{                                                                                          \
 		name, title, METRIC_HISTOGRAM, METRIC_SERIES, index, labels, unit, help            \
@@ -87,7 +89,7 @@ const struct metric metrics[] = {
 		"Resident memory of actorprobe itself."),
 	GAUGE("actorprobe_build_info", METRIC_BUILD, "version", "info",
 		"Always 1; the label is the version of actorprobe."),
-	GAUGE("actorprobe_target_info", METRIC_TARGET, "pid,command", "info",
+	GAUGE("actorprobe_target_info", METRIC_TARGET, "pid,command,exe,container", "info",
 		"Always 1; the labels name the observed process."),
 };
 
@@ -101,6 +103,17 @@ const struct metric *metric_of(enum aggregate_metric metric)
 		if (metrics[i].source == METRIC_SERIES && metrics[i].index == metric)
 			return &metrics[i];
 	return &metrics[0];
+}
+
+bool metric_is_nano(const struct metric *metric)
+{
+	return strcmp(metric->unit, "seconds") == 0 || strcmp(metric->unit, "ratio") == 0;
+}
+
+bool metric_is_own(const struct metric *metric)
+{
+	return metric->source == METRIC_CPU || metric->source == METRIC_MEMORY ||
+	       metric->source == METRIC_BUILD;
 }
 
 const char *metric_type_name(enum metric_type type)

@@ -43,7 +43,7 @@ struct metric {
 	enum metric_type type;
 	enum metric_source source;
 	unsigned int index;
-	const char *labels; /* comma-separated, "" = none */
+	const char *labels; /* comma-separated, "" = none; with several processes `process` too */
 	const char *unit;
 	const char *help;
 };
@@ -53,6 +53,12 @@ extern const size_t metric_count;
 
 /* The row of a histogram metric. */
 const struct metric *metric_of(enum aggregate_metric metric);
+
+/* Whether its values are nanoseconds or billionths, and shown as seconds or shares. */
+bool metric_is_nano(const struct metric *metric);
+
+/* Whether it tells of actorprobe itself, and not of what it observes. */
+bool metric_is_own(const struct metric *metric);
 
 /* "histogram", "counter", "gauge". */
 const char *metric_type_name(enum metric_type type);

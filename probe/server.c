@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A small HTTP server that offers one page of metrics. */
+/* A small HTTP server that offers the pages of a table. */
 #include "probe/server.h"
 
 #include <arpa/inet.h>
@@ -13,13 +13,14 @@
 #define CONNECTIONS_MAX	  64u
 #define IDLE_SECONDS	  15u
 #define REQUEST_BYTES_MAX 16384u
+#define PLAIN_TEXT	  "text/plain; charset=utf-8"
 
 struct server {
 	int fd; /* until the daemon owns it */
 	struct MHD_Daemon *daemon;
-	server_page *page;
+	const struct server_route *routes;
+	size_t route_count;
 	void *context;
-	const char *content_type;
 	char address[INET6_ADDRSTRLEN + 16];
 };
 
@@ -108,47 +109,73 @@ const char *server_address(const struct server *s)
 
 /* ---- answers ---- */
 
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned int status,
-	const char *type, const char *header, const char *value, const struct text *body)
+static enum MHD_Result respond(struct MHD_Connection *connection, unsigned int status,
+	const struct server_answer *answer)
 {
+	const struct text *body = &answer->body;
 	struct MHD_Response *response = MHD_create_response_from_buffer(
 		body->used, body->bytes ? body->bytes : (char *)"", MHD_RESPMEM_MUST_COPY);
 	enum MHD_Result result;
 
 	if (!response)
 		return MHD_NO;
-	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-	if (header)
-		MHD_add_response_header(response, header, value);
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
+	if (answer->content_encoding)
+		MHD_add_response_header(
+			response, MHD_HTTP_HEADER_CONTENT_ENCODING, answer->content_encoding);
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
 	result = MHD_queue_response(connection, status, response);
 	MHD_destroy_response(response);
 	return result;
 }
 
-static enum MHD_Result answer_text(
+static enum MHD_Result respond_text(
 	struct MHD_Connection *connection, unsigned int status, const char *text)
 {
-	struct text body = {.bytes = (char *)text, .used = strlen(text)};
+	const struct server_answer answer = {
+		.body = {.bytes = (char *)text, .used = strlen(text)}, .content_type = PLAIN_TEXT};
 
-	return answer(connection, status, "text/plain; charset=utf-8",
-		status == MHD_HTTP_METHOD_NOT_ALLOWED ? MHD_HTTP_HEADER_ALLOW : NULL, "GET, HEAD",
-		&body);
+	return respond(connection, status, &answer);
 }
 
-static enum MHD_Result answer_page(struct server *s, struct MHD_Connection *connection)
+static enum MHD_Result respond_page(
+	struct server *s, struct MHD_Connection *connection, server_page *page)
 {
+	const struct server_request request = {
+		.accept = MHD_lookup_connection_value(
+			connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT),
+		.accept_encoding = MHD_lookup_connection_value(
+			connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING),
+	};
+	struct server_answer answer = {.content_type = PLAIN_TEXT};
 	struct error error = {0};
-	struct text page = {0};
 	enum MHD_Result result;
 
-	if (s->page(s->context, &page, &error) || page.failed) {
-		strncat(error.text, page.failed ? "out of memory\n" : "\n",
+	if (page(s->context, &request, &answer, &error) || answer.body.failed) {
+		strncat(error.text, answer.body.failed ? "out of memory\n" : "\n",
 			sizeof(error.text) - strlen(error.text) - 1);
-		result = answer_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, error.text);
+		result = respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, error.text);
 	} else {
-		result = answer(connection, MHD_HTTP_OK, s->content_type, NULL, NULL, &page);
+		result = respond(connection, MHD_HTTP_OK, &answer);
 	}
-	text_fini(&page);
+	text_fini(&answer.body);
+	return result;
+}
+
+/* All paths there are: the page of "/", and what a wrong path is told. */
+static enum MHD_Result respond_paths(const struct server *s, struct MHD_Connection *connection,
+	unsigned int status, const char *before)
+{
+	struct server_answer answer = {.content_type = PLAIN_TEXT};
+	enum MHD_Result result;
+
+	text_add(&answer.body, "%s", before);
+	for (size_t i = 0; i < s->route_count; i++)
+		text_add(&answer.body, "%s%s", i ? ", " : "", s->routes[i].path);
+	text_add(&answer.body, "\n");
+	result = respond(connection, status, &answer);
+	text_fini(&answer.body);
 	return result;
 }
 
@@ -156,6 +183,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	const char *method, const char *version, const char *upload, size_t *upload_bytes,
 	void **state)
 {
+	struct server *s = context;
 	static int seen;
 
 	/* First call: only the header is here; a body, if any, is read and ignored. */
@@ -168,15 +196,14 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		return MHD_YES;
 	}
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
-		return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+		return respond_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 			"only GET and HEAD are answered\n");
-	if (strcmp(url, "/metrics") == 0)
-		return answer_page(context, connection);
+	for (size_t i = 0; i < s->route_count; i++)
+		if (strcmp(url, s->routes[i].path) == 0)
+			return respond_page(s, connection, s->routes[i].page);
 	if (strcmp(url, "/") == 0)
-		return answer_text(connection, MHD_HTTP_OK, "actorprobe: see /metrics\n");
-	if (strcmp(url, "/-/healthy") == 0)
-		return answer_text(connection, MHD_HTTP_OK, "healthy\n");
-	return answer_text(connection, MHD_HTTP_NOT_FOUND, "not found; see /metrics\n");
+		return respond_paths(s, connection, MHD_HTTP_OK, "actorprobe: see ");
+	return respond_paths(s, connection, MHD_HTTP_NOT_FOUND, "not found; there are ");
 }
 
 /* Requests that are not HTTP get an answer from the library; nobody needs to read about them. */
@@ -184,12 +211,12 @@ static void be_silent(void *context, const char *format, va_list arguments)
 {
 }
 
-int server_start(struct server *s, server_page *page, void *context, const char *content_type,
+int server_start(struct server *s, const struct server_route *routes, size_t count, void *context,
 	struct error *error)
 {
-	s->page = page;
+	s->routes = routes;
+	s->route_count = count;
 	s->context = context;
-	s->content_type = content_type;
 	s->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ERROR_LOG, 0, NULL,
 		NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, be_silent, NULL,
 		MHD_OPTION_LISTEN_SOCKET, s->fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A small HTTP server that offers one page of metrics. */
+/* A small HTTP server that offers the pages of a table. */
 #ifndef PROBE_SERVER_H
 #define PROBE_SERVER_H
 
@@ -9,15 +9,35 @@
 
 struct server;
 
-/* Fills the page of /metrics, on the server's own thread, one call at a time. Returns 0, or an
- * error code with a sentence, which is then answered with status 503. */
-typedef int server_page(void *context, struct text *page, struct error *error);
+/* What a page may want to know of its request; headers are NULL where they are not given. */
+struct server_request {
+	const char *accept;
+	const char *accept_encoding;
+};
+
+/* What a page answers; the body is freed by the server. */
+struct server_answer {
+	struct text body;
+	const char *content_type; /* set to plain text before the page is asked */
+	const char *content_encoding; /* NULL = as it is */
+};
+
+/* Makes the answer, on the server's own thread, one call at a time. Returns 0, or an error code
+ * with a sentence, which is then answered with status 503. */
+typedef int server_page(void *context, const struct server_request *request,
+	struct server_answer *answer, struct error *error);
+
+struct server_route {
+	const char *path;
+	server_page *page;
+};
 
 /* Listens; nothing is answered before server_start(). 0 or an error: address in use, not ours. */
 int server_open(struct server **out, const struct number_address *address, struct error *error);
 
-/* Begins to answer. 0 or an error. */
-int server_start(struct server *s, server_page *page, void *context, const char *content_type,
+/* Begins to answer GET and HEAD of the routes, which must stay, and of "/" with their names. 0 or an
+ * error. */
+int server_start(struct server *s, const struct server_route *routes, size_t count, void *context,
 	struct error *error);
 
 /* "127.0.0.1:9464" or "[::1]:9464", the address it really listens on. */

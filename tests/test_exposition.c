@@ -34,7 +34,7 @@ struct page {
 
 static struct page page;
 
-static const struct exposition_self self = {
+static const struct snapshot_self self = {
 	.version = "1.2.3", .cpu_ns = 1500000000, .resident_bytes = 4096};
 
 /* Reads name="value" pairs with escapes up to the closing brace; returns what follows it. */
@@ -104,13 +104,18 @@ static void read_comment(const char *line)
 	strcpy(page.types[page.family_count++], type);
 }
 
-static void page_read(const struct aggregate *a)
+static void page_read(struct aggregate *a)
 {
+	struct snapshot_target target = {"4711", a->command, NULL, NULL};
+	struct snapshot_part part = {.aggregate = a, .targets = &target, .target_count = 1};
+	struct snapshot snapshot;
 	struct text text = {0};
 	char *rest;
 
 	memset(&page, 0, sizeof(page));
-	exposition_render(&text, a, &self);
+	assert_int_equal(snapshot_build(&snapshot, &part, 1, &self), 0);
+	exposition_render(&text, &snapshot);
+	snapshot_fini(&snapshot);
 	assert_false(text.failed);
 	assert_int_equal(strlen(text.bytes), text.used);
 	assert_int_equal(text.bytes[text.used - 1], '\n');

@@ -40,7 +40,7 @@ done < "$edges"
 # Rendering knows no libbpf.
 for file in $(grep -lE '#include <bpf/' probe/*.[ch] || true); do
 	case "$file" in
-	probe/*text*|probe/*json*|probe/*view*|probe/exposition*|probe/server*|probe/grouping*|probe/histogram*)
+	probe/*text*|probe/*json*|probe/*view*|probe/exposition*|probe/snapshot*|probe/server*|probe/grouping*|probe/histogram*)
 		echo "test_layers: $file renders and may not include libbpf"
 		bad=1 ;;
 	esac

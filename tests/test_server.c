@@ -15,13 +15,27 @@
 
 static bool page_fails;
 
-static int page(void *context, struct text *text, struct error *error)
+static int page(void *context, const struct server_request *request, struct server_answer *answer,
+	struct error *error)
 {
 	if (page_fails)
 		return error_set(error, EXIT_TARGET, "the target is gone");
-	text_add(text, "page %d\n", *(int *)context);
+	answer->content_type = "text/special";
+	if (request->accept)
+		text_add(&answer->body, "for %s\n", request->accept);
+	else
+		text_add(&answer->body, "page %d\n", *(int *)context);
 	return 0;
 }
+
+static int healthy(void *context, const struct server_request *request,
+	struct server_answer *answer, struct error *error)
+{
+	text_add(&answer->body, "healthy\n");
+	return 0;
+}
+
+static const struct server_route routes[] = {{"/metrics", page}, {"/-/healthy", healthy}};
 
 static void open_on(struct server **s, struct number_address *address, const char *where)
 {
@@ -31,7 +45,7 @@ static void open_on(struct server **s, struct number_address *address, const cha
 	assert_int_equal(number_parse_address(where, address), 0);
 	assert_int_equal(server_open(s, address, &error), 0);
 	assert_int_equal(number_parse_address(server_address(*s), address), 0);
-	assert_int_equal(server_start(*s, page, &context, "text/special", &error), 0);
+	assert_int_equal(server_start(*s, routes, 2, &context, &error), 0);
 }
 
 static const char *ask(const struct number_address *address, const char *request)
@@ -64,7 +78,9 @@ static void answers(void **state)
 		{"HEAD /metrics" REST "\r\n", "HTTP/1.1 200 ", NULL},
 		{"GET /" REST "\r\n", "HTTP/1.1 200 ", "/metrics"},
 		{"GET /-/healthy" REST "\r\n", "HTTP/1.1 200 ", "healthy"},
-		{"GET /other" REST "\r\n", "HTTP/1.1 404 ", "not found"},
+		{"GET /other" REST "\r\n", "HTTP/1.1 404 ", "not found; there are /metrics, /-/healthy\n"},
+		{"GET /metrics" REST "Accept: a/b;q=0.5, c/d\r\n\r\n", "HTTP/1.1 200 ",
+			"\r\n\r\nfor a/b;q=0.5, c/d\n"},
 		{"POST /metrics" REST "Content-Length: 3\r\n\r\nabc", "HTTP/1.1 405 ",
 			"Allow: GET, HEAD"},
 		{"DELETE /" REST "\r\n", "HTTP/1.1 405 ", "only GET"},
