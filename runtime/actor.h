@@ -1003,9 +1003,31 @@ typedef int (*actor_reply_cb)(
 
 /* Tells `to` a message and calls `cb` once, with the first answer or at the time-out. Later
  * answers are ignored. Stopping the asker cancels without a call. timeout_ms 0 is 5 000, below 0
- * never. `cb` NULL: the answer is ignored. Errors as actor_tell(), and -ENOMEM. */
+ * never. If `to` is gone the message is a dead letter, and the ask ends by its time-out like one
+ * that is not answered. `cb` NULL: the answer is ignored. Errors as actor_tell(), and -ENOMEM. */
 ACTOR_EXPORT int actor_ask(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
 	const void *payload, size_t bytes, int64_t timeout_ms, actor_reply_cb cb, void *data);
+
+/* The ask that this handler has begun last, for actor_ask_cancel(); 0: none. */
+ACTOR_EXPORT uint64_t actor_ask_id(const struct actor_ctx *ctx);
+
+/* Cancels an ask of this actor: its callback is not called, its answer is ignored, and `data` is the
+ * caller's again. The message stays told. -ESTALE: the callback has been called, the ask was
+ * cancelled or is not this actor's; -EINVAL: no turn is open; ACTOR_ETHREAD. */
+ACTOR_EXPORT int actor_ask_cancel(struct actor_ctx *ctx, uint64_t id);
+
+/* The answer to actor_system_ask_async(). `status` is 0, -ETIMEDOUT or -ECANCELED (the system
+ * closes); `reply` is NULL unless it is 0, and destroyed afterwards. */
+typedef void (*actor_answer_cb)(void *data, int status, const struct actor_message *reply);
+
+/* Asks from outside without waiting: `cb` is called exactly once if the result is 0, otherwise never.
+ * It runs on the thread of the asked actor's loop, inside the answering handler or between turns, so
+ * it must not block; to go on in another loop it calls uv_async_send(). It may call what any thread
+ * may. Order, time-outs and actors that are gone as for actor_ask() and actor_system_tell(). Any
+ * thread. Errors as actor_system_tell(), and -EINVAL: system or cb is NULL. */
+ACTOR_EXPORT int actor_system_ask_async(struct actor_system *system, actor_ref to,
+	struct actor_type *type, const void *payload, size_t bytes, int64_t timeout_ms,
+	actor_answer_cb cb, void *data);
 
 /* Asks from outside and waits. The answer's payload is copied into `reply` (at most `*reply_bytes`,
  * which becomes its true size) and destroyed. timeout_ms as above. Any thread that is not a loop of

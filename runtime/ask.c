@@ -3,10 +3,10 @@
 #include "alarm.h"
 #include "deliver.h"
 #include "fork.h"
+#include "misuse.h"
 #include "tell.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* The asker's time is over: it is told by its own mailbox, as a turn of the asker. */
 static void on_expired(struct actor__loop *loop, struct actor__deadline *deadline)
@@ -48,6 +48,32 @@ int actor_ask(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, cons
 	return rc;
 }
 
+uint64_t actor_ask_id(const struct actor_ctx *ctx)
+{
+	const struct actor__asks *asks;
+	const struct actor__ask *ask;
+
+	if (actor__misuse_turn(ctx, "actor_ask_id"))
+		return 0;
+	asks = &ctx->loop->asks;
+	ask = actor__asks_find(asks, asks->last_number);
+	return ask && ask->cell == ctx->cell ? ask->number : 0;
+}
+
+int actor_ask_cancel(struct actor_ctx *ctx, uint64_t id)
+{
+	int rc = actor__misuse_turn(ctx, "actor_ask_cancel");
+	struct actor__ask *ask;
+
+	if (rc)
+		return rc;
+	ask = id <= UINT32_MAX ? actor__asks_find(&ctx->loop->asks, (uint32_t)id) : NULL;
+	if (!ask || ask->cell != ctx->cell)
+		return -ESTALE;
+	actor__asks_remove(&ctx->loop->asks, &ctx->loop->pool, &ctx->cell->asks, ask);
+	return 0;
+}
+
 int actor_system_ask(struct actor_system *system, actor_ref to, struct actor_type *type,
 	const void *payload, size_t bytes, int64_t timeout_ms, void *reply, size_t *reply_bytes)
 {
@@ -63,10 +89,10 @@ int actor_system_ask(struct actor_system *system, actor_ref to, struct actor_typ
 	rc = actor__envelope_fill(&e, to, 0, type, payload, bytes);
 	if (rc)
 		return rc;
-	if (!actor__waiter_begin(&system->waiters, &waiter)) {
-		if (e.flags & ACTOR__COPY)
-			free(e.heap.block);
-		return -ECANCELED;
+	rc = actor__waiter_begin(&system->waiters, &waiter);
+	if (rc) {
+		actor__envelope_unfill(&e);
+		return rc;
 	}
 	e.ask = waiter.number;
 	e.flags |= ACTOR__WAITER;

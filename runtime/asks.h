@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 struct actor__cell;
+struct actor__loop;
 
 struct actor__ask {
 	struct actor__deadline deadline; /* not armed: none, or it has passed */
@@ -46,10 +47,14 @@ static inline struct actor__ask *actor__asks_find(const struct actor__asks *asks
 void actor__asks_remove(struct actor__asks *asks, struct actor__pool *pool,
 	struct actor__ask **list, struct actor__ask *ask);
 
-/* A thread outside that waits for an answer. */
+/* Who waits outside for an answer: a thread, or a query (query.h). */
 struct actor__waiter {
-	struct actor__waiter *next;
 	uint32_t number;
+	/* a query's: gets the answer, on the thread that answers, and is out of the table then */
+	void (*answered)(struct actor__waiter *waiter, const struct actor_message *reply);
+	struct actor__loop *loop; /* of the asked actor */
+	struct actor__waiter *next;
+	/* a thread's */
 	int status; /* 1 = still waiting */
 	void *reply;
 	size_t room;
@@ -59,7 +64,7 @@ struct actor__waiter {
 
 struct actor__waiters {
 	pthread_mutex_t lock;
-	struct actor__waiter *first;
+	struct actor__index by_number;
 	uint32_t last_number;
 	bool closed;
 };
@@ -67,21 +72,30 @@ struct actor__waiters {
 void actor__waiters_init(struct actor__waiters *waiters);
 void actor__waiters_fini(struct actor__waiters *waiters);
 
-/* Adds a waiter; false: the system has closed. Any thread. */
-bool actor__waiter_begin(struct actor__waiters *waiters, struct actor__waiter *waiter);
+/* Adds a waiter. 0, -ECANCELED: the system has closed, -ENOMEM. Any thread. */
+int actor__waiter_begin(struct actor__waiters *waiters, struct actor__waiter *waiter);
 
 /* Blocks until it is completed, or -ETIMEDOUT; timeout_ms < 0: for ever. Ends the waiter. */
 int actor__waiter_end(
 	struct actor__waiters *waiters, struct actor__waiter *waiter, int64_t timeout_ms);
 
-/* Hands an answer to a waiter that may have left. Any thread. */
-void actor__waiter_complete(
+/* Hands an answer to a waiter that may have left. A query, which it returns, is only taken out; it
+ * is to be told. Any thread. */
+struct actor__waiter *actor__waiter_complete(
 	struct actor__waiters *waiters, uint32_t number, const void *payload, size_t bytes);
 
-/* Completes a waiter with an error; false: it has left. Any thread. */
+/* Is a query in the table? Takes it out; false: it was not there. Any thread. */
+bool actor__waiter_waits(struct actor__waiters *waiters, const struct actor__waiter *waiter);
+bool actor__waiter_take(struct actor__waiters *waiters, struct actor__waiter *waiter);
+
+/* Takes all queries to actors of this loop out; a list by `next`. */
+struct actor__waiter *actor__waiters_take_all(
+	struct actor__waiters *waiters, const struct actor__loop *loop);
+
+/* Completes a thread with an error; false: it has left, or is a query. Any thread. */
 bool actor__waiter_refuse(struct actor__waiters *waiters, uint32_t number, int status);
 
-/* Completes all with -ECANCELED and refuses new ones. */
+/* Completes all threads with -ECANCELED and refuses new waiters. */
 void actor__waiters_cancel(struct actor__waiters *waiters);
 
 /* Returns when every waiter has left; after actor__waiters_cancel(). */

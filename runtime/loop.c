@@ -17,6 +17,7 @@
 #include "observe.h"
 #include "pass.h"
 #include "pending.h"
+#include "query.h"
 #include "receive.h"
 #include "slots.h"
 
@@ -269,6 +270,7 @@ void actor__loop_end(struct actor__loop *loop)
 
 	loop->closed = true;
 	actor__receive_close(loop);
+	actor__queries_end(loop);
 	actor__later_end(loop);
 	actor__dispatchers_close(loop);
 	actor__observe_leave(loop);

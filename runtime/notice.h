@@ -26,6 +26,7 @@ enum actor__command {
 	ACTOR__ORDERS = 2,     /* to: the child; in the bond */
 	ACTOR__CHILD_GONE = 3, /* to: the parent */
 	ACTOR__COMPLETED = 20, /* a pending handler, whose it is */
+	ACTOR__ASKED = 21,     /* a query from outside */
 	/* orders to a loop */
 	ACTOR__STOP_ALL = 4,
 	ACTOR__END = 5,        /* close the loop */

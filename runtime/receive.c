@@ -9,6 +9,7 @@
 #include "later.h"
 #include "notice.h"
 #include "pending.h"
+#include "query.h"
 #include "spawn.h"
 
 #include <errno.h>
@@ -37,6 +38,9 @@ static void notice_take_in(struct actor__loop *loop, struct actor__notice *notic
 		break;
 	case ACTOR__COMPLETED:
 		actor__pending_arrive((struct actor__pending *)notice);
+		break;
+	case ACTOR__ASKED:
+		actor__query_arm(loop, notice);
 		break;
 	default:
 		actor__receive_order(loop, notice->command);

@@ -55,11 +55,17 @@ static int payload_fill(
 	return 0;
 }
 
+void actor__envelope_unfill(struct actor__envelope *e)
+{
+	if (e->flags & ACTOR__COPY)
+		free(e->heap.block);
+}
+
 /* After a failed send the block is the caller's again; a copy of ours is not. */
 static int send_failed(struct actor__envelope *e, int rc)
 {
-	if (rc && e->flags & ACTOR__COPY)
-		free(e->heap.block);
+	if (rc)
+		actor__envelope_unfill(e);
 	return rc;
 }
 
@@ -295,10 +301,14 @@ int actor_system_tell(struct actor_system *system, actor_ref to, struct actor_ty
 /* Hands the answer to a thread that waits outside. */
 static int reply_outside(struct actor_ctx *ctx, struct actor__envelope *e)
 {
+	struct actor__waiter *waiter;
 	struct actor_message m;
 
 	actor__envelope_open(e, &m);
-	actor__waiter_complete(&ctx->loop->system->waiters, ctx->envelope->ask, m.payload, m.bytes);
+	waiter = actor__waiter_complete(
+		&ctx->loop->system->waiters, ctx->envelope->ask, m.payload, m.bytes);
+	if (waiter)
+		waiter->answered(waiter, &m);
 	actor__envelope_release(e);
 	return 0;
 }

@@ -9,6 +9,9 @@
 int actor__envelope_fill(struct actor__envelope *e, actor_ref to, actor_ref sender,
 	struct actor_type *type, const void *payload, size_t bytes);
 
+/* Undoes that: the payload is the caller's again. */
+void actor__envelope_unfill(struct actor__envelope *e);
+
 /* actor_tell() with an ask's number and flags in the envelope's head. */
 int actor__tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
 	size_t bytes, uint64_t extra);

@@ -8,7 +8,6 @@
 #include "tell.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* May this actor still begin something? */
 static int check(const struct actor_ctx *ctx, const char *function)
@@ -39,8 +38,7 @@ int actor_work(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, con
 		return rc;
 	job = actor__job_new(ctx->cell);
 	if (!job) {
-		if (e.flags & ACTOR__COPY)
-			free(e.heap.block);
+		actor__envelope_unfill(&e);
 		return -ENOMEM;
 	}
 	job->envelope = e;

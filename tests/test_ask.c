@@ -272,6 +272,136 @@ static void asks_cross_loops_both_ways(void **state)
 	assert_int_equal(sum, 3000);
 }
 
+/* ---- cancelling ---- */
+
+static uint64_t other_id;
+
+/* Asks three times and cancels the one in the middle, once; another one's never. */
+static int canceller_message(struct actor_ctx *ctx, const struct actor_message *message)
+{
+	struct question q = {PLAIN, 1};
+	uint64_t ids[3];
+	actor_ref to;
+
+	memcpy(&to, message->payload, sizeof(to));
+	wrong += actor_ask_id(ctx) != 0;
+	for (int i = 0; i < 3; i++) {
+		q.number = 1u << i;
+		if (i == 1)
+			q.answer = TWICE;
+		wrong += actor_ask(ctx, to, &plain_type, &q, sizeof(q), 20, on_reply,
+				  (void *)1) != 0;
+		ids[i] = actor_ask_id(ctx);
+	}
+	wrong += ids[0] == ids[1] || ids[1] == ids[2] || !ids[0] || !ids[1] || !ids[2];
+	wrong += actor_ask_cancel(ctx, ids[1]) != 0;
+	wrong += actor_ask_cancel(ctx, ids[1]) != -ESTALE;
+	wrong += actor_ask_cancel(ctx, 0) != -ESTALE;
+	wrong += actor_ask_cancel(ctx, ids[0] + ((uint64_t)1 << 32)) != -ESTALE;
+	if (other_id)
+		wrong += actor_ask_cancel(ctx, other_id) != -ESTALE;
+	other_id = ids[2];
+	return 0;
+}
+
+static struct actor_class canceller_class = {
+	.size = sizeof(canceller_class), .name = "canceller", .on_message = canceller_message};
+
+static void a_cancelled_ask_is_not_answered(void **state)
+{
+	struct lab lab;
+	actor_ref cancellers[2], oracle;
+
+	other_id = 0;
+	lab_open(&lab, NULL);
+	oracle = spawn(&lab, &oracle_class, 0);
+	for (int i = 0; i < 2; i++) {
+		cancellers[i] = spawn(&lab, &canceller_class, 0);
+		actor_system_tell(
+			lab.system, cancellers[i], &plain_type, &oracle, sizeof(oracle));
+	}
+	run_for(&lab, 60);
+	assert_int_equal(questions, 6); /* the message stays told */
+	assert_int_equal(answers, 4);
+	assert_int_equal(sum, 10);
+	assert_int_equal(timeouts, 0);
+	lab_close(&lab);
+	assert_int_equal(lab.dead_letters, 0);
+}
+
+/* The time-out's message is queued behind the one that cancels. */
+static uint64_t slow_id;
+
+static int slow_message(struct actor_ctx *ctx, const struct actor_message *message)
+{
+	struct question q = {SILENT, 1};
+	actor_ref to;
+
+	memcpy(&to, message->payload, sizeof(to));
+	if (slow_id)
+		return actor_ask_cancel(ctx, slow_id);
+	wrong += actor_ask(ctx, to, &plain_type, &q, sizeof(q), 20, on_reply, (void *)1) != 0;
+	slow_id = actor_ask_id(ctx);
+	return 0;
+}
+
+static struct actor_class slow_class = {
+	.size = sizeof(slow_class), .name = "slow", .on_message = slow_message};
+
+static void manual(struct actor_system_options *options)
+{
+	options->manual_ms = 1000;
+}
+
+static void an_ask_that_is_cancelled_after_its_time_stays_so(void **state)
+{
+	struct lab lab;
+	actor_ref slow, oracle;
+
+	slow_id = 0;
+	lab_open_with(&lab, manual);
+	slow = spawn(&lab, &slow_class, 0);
+	oracle = spawn(&lab, &oracle_class, 0);
+	actor_system_tell(lab.system, slow, &plain_type, &oracle, sizeof(oracle));
+	lab_run(&lab);
+	actor_system_tell(lab.system, slow, &plain_type, &oracle, sizeof(oracle));
+	actor_system_advance(lab.system, 100);
+	lab_run(&lab);
+	assert_int_equal(timeouts, 0);
+	assert_int_equal(lab_stats(&lab).failed, 0);
+	lab_close(&lab);
+}
+
+/* Both begin with the same numbers. */
+static void answers_of_two_systems_do_not_mix_case_25(void **state)
+{
+	struct lab labs[2];
+	actor_ref askers[2], oracles[2];
+
+	for (int i = 0; i < 2; i++) {
+		lab_open(&labs[i], NULL);
+		askers[i] = spawn(&labs[i], &asker_class, 0);
+		oracles[i] = spawn(&labs[i], &oracle_class, 0);
+	}
+	for (int i = 0; i < 2; i++) {
+		order(&labs[i], askers[i], (struct order){oracles[i], 0, {PLAIN, 1u << i}});
+		/* an actor of the other system: nobody here */
+		order(&labs[i], askers[i], (struct order){oracles[1 - i], 20, {PLAIN, 100}});
+	}
+	for (int i = 0; i < 2; i++) {
+		uv_update_time(&labs[i].loop); /* the other one has run meanwhile */
+		run_for(&labs[i], 300);
+	}
+	assert_int_equal(answers, 2);
+	assert_int_equal(sum, 3);
+	assert_int_equal(timeouts, 2);
+	assert_int_equal(questions, 2);
+	for (int i = 0; i < 2; i++) {
+		lab_close(&labs[i]);
+		assert_int_equal(labs[i].dead_letters, 1);
+	}
+}
+
 /* ---- from outside ---- */
 
 static int ask(struct lab *lab, actor_ref to, enum answer answer, int64_t timeout_ms,
@@ -410,6 +540,9 @@ int main(void)
 		TEST(stopping_the_asker_cancels_without_a_call),
 		TEST(asks_that_are_open_at_the_end_leave_nothing),
 		TEST(asks_cross_loops_both_ways),
+		TEST(a_cancelled_ask_is_not_answered),
+		TEST(an_ask_that_is_cancelled_after_its_time_stays_so),
+		TEST(answers_of_two_systems_do_not_mix_case_25),
 		TEST(a_thread_outside_waits_for_the_answer),
 		TEST(a_thread_outside_is_told_of_the_time_out),
 		TEST(blocking_on_a_loops_thread_is_refused),
