@@ -106,12 +106,13 @@ void account_cost(const struct programs *p, const struct stream *s, struct fuse_
 
 void account_fill(const struct programs *p, const struct stream *s, bool final, struct aggregate *a)
 {
-	int fd = bpf_map__fd(p->skeleton->maps.loops);
+	int fd = p ? bpf_map__fd(p->skeleton->maps.loops) : -1;
 
 	for (uint32_t loop = 0; loop < ACTOR_ABI_LOOPS; loop++) {
 		struct loop_account account = {0};
 
-		account_read(fd, loop, &account);
+		if (p)
+			account_read(fd, loop, &account);
 		batch_add(a, &account.total);
 		if (s)
 			handed_add(a, &account, &s->loops[loop], final);

@@ -13,7 +13,7 @@
 void account_cost(const struct programs *p, const struct stream *s, struct fuse_reading *reading);
 
 /* Fills the account of `a`: delivered, recorded, unstamped, lost, gaps, folded and so on. The
- * stream is NULL in trace mode. `final`: nothing is added any more, so that also what went missing
+ * stream is NULL in trace mode, `p` with a stream out of a recording. `final`: nothing is added any more, so that also what went missing
  * behind the last batch of the ring can be told. */
 void account_fill(
 	const struct programs *p, const struct stream *s, bool final, struct aggregate *a);

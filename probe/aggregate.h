@@ -157,6 +157,8 @@ void aggregate_fini(struct aggregate *a);
 /* One observation session of one process; opaque to the faces. */
 struct session;
 
+struct recording;
+
 struct session_options {
 	pid_t pid;
 	enum aggregate_mode mode; /* ledger unless set */
@@ -166,6 +168,7 @@ struct session_options {
 	bool force_perf; /* perf-event uprobes even where uprobe_multi works */
 	uint32_t max_series;
 	int verbose;
+	struct recording *recording; /* ledger mode: gets the stream and the names; NULL = none */
 };
 
 /* Finds the target and attaches. Returns 0, or an error of probe/error.h with `*error` filled. */

@@ -10,6 +10,9 @@
 #define DEFAULT_MAX_SERIES 1000
 #define LAST_MAX_SERIES	   100000
 #define LAST_SAMPLE	   1000000
+#define LEAST_MAX_SIZE	   (4ull << 20)
+#define DEFAULT_MAX_SIZE   (1ull << 30)
+#define LAST_MAX_SIZE	   (1ull << 40)
 
 struct parse {
 	struct arguments *arguments;
@@ -103,6 +106,13 @@ static int parse_max_series(struct parse *p, const char *value)
 	return 0;
 }
 
+static int parse_max_size(struct parse *p, const char *value)
+{
+	if (number_parse_bytes(value, LEAST_MAX_SIZE, LAST_MAX_SIZE, &p->arguments->max_size))
+		return refuse(p, "bad size '%s'; give 4M to 1T, like 64M or 2G", value);
+	return 0;
+}
+
 static int parse_positional(struct parse *p, const char *value)
 {
 	struct arguments *a = p->arguments;
@@ -111,11 +121,17 @@ static int parse_positional(struct parse *p, const char *value)
 		p->command_given = true;
 		return 0;
 	}
+	if (a->command == OPTION_REPORT && !a->file) {
+		a->file = value;
+		return 0;
+	}
+	if (a->command == OPTION_REPORT)
+		return refuse(p, "one argument too many: '%s'; give one recording", value);
 	p->positionals++;
 	if (p->positionals == 1 && !p->command_given && (value[0] < '0' || value[0] > '9'))
 		return refuse(p,
-			"unknown command '%s'; use list, hist, export or doctor, or only "
-			"-p PID for the live view",
+			"unknown command '%s'; use list, hist, export, record, report or doctor, "
+			"or only -p PID for the live view",
 			value);
 	if (p->positionals == 1 && number_parse_seconds(value, &a->interval_ns))
 		return refuse(
@@ -170,6 +186,14 @@ static int parse_value(struct parse *p, int key, char *value, const struct argp_
 		return parse_sample(p, value);
 	case KEY_MAX_SERIES:
 		return parse_max_series(p, value);
+	case KEY_MAX_SIZE:
+		return parse_max_size(p, value);
+	case 'o':
+		a->output = value;
+		return 0;
+	case KEY_CHROME_TRACE:
+		a->chrome_trace = value;
+		return 0;
 	case KEY_LISTEN:
 		if (number_parse_address(value, &a->listen))
 			return refuse(p,
@@ -248,10 +272,20 @@ static int check(struct parse *p)
 		return error_set(p->error, EXIT_USAGE,
 			"--sample takes whole batches, which mode trace does not have; use --mode "
 			"ledger");
+	if (a->command == OPTION_REPORT && !a->file)
+		return error_set(p->error, EXIT_USAGE,
+			"which recording? give the file that `actorprobe record` has written");
+	if (a->command == OPTION_RECORD && a->by != GROUPING_FULL && a->by != GROUPING_ACTOR)
+		return error_set(p->error, EXIT_USAGE,
+			"a recording has all but the paths of actors in any case; use --by actor or "
+			"nothing");
 	if ((bit & OPTION_OBSERVING) && !a->pid)
 		return error_set(p->error, EXIT_USAGE,
 			"which process? give -p PID; `actorprobe list` prints those that can be "
 			"observed");
+	if (a->command == OPTION_RECORD && !a->output)
+		return error_set(p->error, EXIT_USAGE,
+			"which file shall have the recording? give -o FILE");
 	return 0;
 }
 
@@ -261,6 +295,7 @@ int arguments_parse(struct arguments *a, int argc, char **argv, struct error *er
 
 	memset(a, 0, sizeof(*a));
 	a->max_series = DEFAULT_MAX_SERIES;
+	a->max_size = DEFAULT_MAX_SIZE;
 	number_parse_address("127.0.0.1", &a->listen);
 	if (argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p))
 		return error_set(error, EXIT_USAGE,

@@ -28,6 +28,10 @@ struct arguments {
 	uint32_t max_series;
 	enum grouping by; /* GROUPING_FULL = none given */
 	struct number_address listen;
+	const char *output;	  /* record: the file; of argv, like the next two */
+	const char *file;	  /* report: the file */
+	const char *chrome_trace; /* report: NULL = none wanted */
+	uint64_t max_size;	  /* record: bytes */
 };
 
 /* Reads the command line. 0, or EXIT_USAGE with one sentence in `error`. */

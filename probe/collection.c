@@ -381,14 +381,17 @@ int collection_fill(const struct collection_source *source, const struct collect
 	struct aggregate *a)
 {
 	struct collector c = {.names = names, .a = a};
-	const struct actorprobe *s = source->programs->skeleton;
 
 	account_fill(source->programs, source->stream, source->final, a);
-	map_walk(&c, s->maps.mails, visit_mail);
-	map_walk(&c, s->maps.turns, visit_turn);
-	map_walk(&c, s->maps.delays, visit_delay);
-	map_walk(&c, s->maps.gaps, visit_gap);
-	map_walk(&c, s->maps.tallies, visit_tally);
+	if (source->programs) {
+		const struct actorprobe *s = source->programs->skeleton;
+
+		map_walk(&c, s->maps.mails, visit_mail);
+		map_walk(&c, s->maps.turns, visit_turn);
+		map_walk(&c, s->maps.delays, visit_delay);
+		map_walk(&c, s->maps.gaps, visit_gap);
+		map_walk(&c, s->maps.tallies, visit_tally);
+	}
 	if (source->stream)
 		stream_walk(&c, source->stream);
 	merge_equals(a);

@@ -10,6 +10,8 @@ int command_live(const struct arguments *a, struct error *error);
 int command_hist(const struct arguments *a, struct error *error);
 int command_export(const struct arguments *a, struct error *error);
 int command_list(const struct arguments *a, struct error *error);
+int command_record(const struct arguments *a, struct error *error);
+int command_report(const struct arguments *a, struct error *error);
 int command_doctor(const struct arguments *a, struct error *error);
 
 #endif

@@ -28,6 +28,8 @@ static int (*const commands[])(const struct arguments *a, struct error *error) =
 	[OPTION_HIST] = command_hist,
 	[OPTION_EXPORT] = command_export,
 	[OPTION_DOCTOR] = command_doctor,
+	[OPTION_RECORD] = command_record,
+	[OPTION_REPORT] = command_report,
 	[OPTION_HELP] = command_help,
 	[OPTION_VERSION] = command_version,
 };

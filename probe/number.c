@@ -40,6 +40,28 @@ int number_parse_whole(const char *text, uint64_t first, uint64_t last, uint64_t
 	return 0;
 }
 
+int number_parse_bytes(const char *text, uint64_t first, uint64_t last, uint64_t *bytes)
+{
+	static const char units[] = "KMGT";
+	const char *unit, *rest;
+	uint64_t read;
+	unsigned int shift = 0;
+
+	if (!is_digit(text[0]))
+		return -EINVAL;
+	rest = read_digits(text, &read);
+	if (*rest) {
+		unit = strchr(units, *rest);
+		if (!unit || rest[1])
+			return -EINVAL;
+		shift = 10 * (unsigned int)(unit - units + 1);
+	}
+	if (read > UINT64_MAX >> shift || read << shift < first || read << shift > last)
+		return -ERANGE;
+	*bytes = read << shift;
+	return 0;
+}
+
 int number_parse_seconds(const char *text, uint64_t *ns)
 {
 	uint64_t unit = SECOND_NS;

@@ -14,6 +14,9 @@ int number_parse_whole(const char *text, uint64_t first, uint64_t last, uint64_t
  * decimal are refused. 0, -EINVAL, or -ERANGE out of bounds. */
 int number_parse_seconds(const char *text, uint64_t *ns);
 
+/* "1000", "64M": bytes, with K, M, G or T for powers of 1024. 0, -EINVAL, or -ERANGE out of bounds. */
+int number_parse_bytes(const char *text, uint64_t first, uint64_t last, uint64_t *bytes);
+
 struct number_address {
 	struct sockaddr_storage socket;
 	socklen_t bytes;

@@ -80,7 +80,8 @@ static int signals_open(struct observation *o, struct error *error)
 	return 0;
 }
 
-int observation_open(struct observation *o, const struct arguments *a, struct error *error)
+static int open_with(struct observation *o, const struct arguments *a,
+	struct recording *recording, struct error *error)
 {
 	const struct session_options options = {
 		.pid = a->pid,
@@ -91,6 +92,7 @@ int observation_open(struct observation *o, const struct arguments *a, struct er
 		.force_perf = a->force_perf,
 		.max_series = a->max_series,
 		.verbose = a->verbose,
+		.recording = recording,
 	};
 	struct aggregate first = {0};
 	int code;
@@ -110,7 +112,7 @@ int observation_open(struct observation *o, const struct arguments *a, struct er
 	}
 	session_confine(o->session);
 	o->watch_ns = now();
-	o->watch_output = a->command != OPTION_EXPORT;
+	o->watch_output = a->command != OPTION_EXPORT && a->command != OPTION_RECORD;
 	o->plan = (struct observation_plan){
 		.start_ns = now(),
 		.interval_ns = a->interval_ns,
@@ -118,6 +120,17 @@ int observation_open(struct observation *o, const struct arguments *a, struct er
 		.duration_ns = a->duration_ns,
 	};
 	return 0;
+}
+
+int observation_open(struct observation *o, const struct arguments *a, struct error *error)
+{
+	return open_with(o, a, NULL, error);
+}
+
+int observation_record(struct observation *o, const struct arguments *a,
+	struct recording *recording, struct error *error)
+{
+	return open_with(o, a, recording, error);
 }
 
 static unsigned int read_signals(int fd)

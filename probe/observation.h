@@ -48,6 +48,10 @@ uint64_t observation_plan_next(const struct observation_plan *plan);
 /* Turns the three signals into events, for this thread and all it starts. 0 or an error. */
 int observation_open(struct observation *o, const struct arguments *a, struct error *error);
 
+/* The same, and all of it goes into a recording, which stays the caller's and outlives this. */
+int observation_record(struct observation *o, const struct arguments *a,
+	struct recording *recording, struct error *error);
+
 /* Waits for the next events: bits of enum observation_event. */
 unsigned int observation_wait(struct observation *o);
 

@@ -15,6 +15,8 @@ const char option_description[] =
 	"  actorprobe -p PID [interval [count]]        live view\n"
 	"  actorprobe hist -p PID [interval [count]]   histograms\n"
 	"  actorprobe export -p PID                    metrics for Prometheus\n"
+	"  actorprobe record -p PID -o FILE            keep all of it in a file\n"
+	"  actorprobe report FILE                      show what is in such a file\n"
 	"  actorprobe list                             processes that can be observed\n"
 	"  actorprobe doctor                           what this host allows\n"
 	"\n"
@@ -29,6 +31,9 @@ const char option_description[] =
 	"                                      # per class, one JSON object per line\n"
 	"  actorprobe export -p 181 --listen 0.0.0.0:9464\n"
 	"                                      # http://HOST:9464/metrics\n"
+	"  actorprobe record -p 181 -d 30 -o shop.rec\n"
+	"  actorprobe report shop.rec --by class --chrome-trace shop.json\n"
+	"                                      # for ui.perfetto.dev\n"
 	"\n"
 	"Exit status: 0 fine, 1 usage or output, 2 target, 3 permission, 4 kernel,\n"
 	"5 no probes.";
@@ -36,11 +41,18 @@ const char option_description[] =
 const struct argp_option option_table[] = {
 	{"pid", 'p', "PID", 0, "observe this process", 0},
 	{"duration", 'd', "SECONDS", 0, "end after this time", 0},
-	{"by", KEY_BY, "LABEL", 0, "hist: group by dispatcher, class or actor", 0},
+	{"by", KEY_BY, "LABEL", 0,
+		"hist, report: group by dispatcher, class or actor; record: actor keeps their paths",
+		0},
 	{"json", 'j', 0, 0, "one JSON object per line", 0},
 	{"timestamp", 'T', 0, 0, "print the time of day above each block", 0},
 	{"listen", KEY_LISTEN, "ADDR[:PORT]", 0, "export: where to serve (default 127.0.0.1:9464)",
 		0},
+	{"output", 'o', "FILE", 0, "record: the file to write", 0},
+	{"max-size", KEY_MAX_SIZE, "SIZE", 0,
+		"record: end when the file has so many bytes, like 64M (default 1G)", 0},
+	{"chrome-trace", KEY_CHROME_TRACE, "FILE", 0,
+		"report: write turns and messages as a trace for Perfetto, too", 0},
 	{"max-series", KEY_MAX_SERIES, "N", 0, "cap on label sets per metric (default 1000)", 0},
 	{"mode", KEY_MODE, "MODE", 0,
 		"ledger (default): one trap per batch of messages; trace: one per event", 0},
@@ -62,6 +74,8 @@ static const struct {
 	{"hist", OPTION_HIST},
 	{"export", OPTION_EXPORT},
 	{"doctor", OPTION_DOCTOR},
+	{"record", OPTION_RECORD},
+	{"report", OPTION_REPORT},
 };
 
 /* Which commands an option belongs to, beside those that all of them know. */
@@ -71,12 +85,15 @@ static const struct {
 } scopes[] = {
 	{'p', OPTION_OBSERVING},
 	{'d', OPTION_OBSERVING},
-	{KEY_BY, BIT(OPTION_HIST)},
-	{'j', BIT(OPTION_HIST) | BIT(OPTION_LIST) | BIT(OPTION_DOCTOR)},
+	{KEY_BY, BIT(OPTION_HIST) | BIT(OPTION_RECORD) | BIT(OPTION_REPORT)},
+	{'o', BIT(OPTION_RECORD)},
+	{KEY_MAX_SIZE, BIT(OPTION_RECORD)},
+	{KEY_CHROME_TRACE, BIT(OPTION_REPORT)},
+	{'j', BIT(OPTION_HIST) | BIT(OPTION_REPORT) | BIT(OPTION_LIST) | BIT(OPTION_DOCTOR)},
 	{'T', OPTION_PRINTING},
 	{KEY_LISTEN, BIT(OPTION_EXPORT)},
-	{KEY_MAX_SERIES, OPTION_OBSERVING},
-	{KEY_MODE, OPTION_OBSERVING},
+	{KEY_MAX_SERIES, OPTION_OBSERVING | BIT(OPTION_REPORT)},
+	{KEY_MODE, OPTION_OBSERVING & ~BIT(OPTION_RECORD)},
 	{KEY_SAMPLE, OPTION_OBSERVING},
 	{KEY_OVERHEAD, OPTION_OBSERVING},
 	{KEY_PERF, OPTION_OBSERVING},

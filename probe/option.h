@@ -13,13 +13,16 @@ enum option_command {
 	OPTION_HIST,
 	OPTION_EXPORT,
 	OPTION_DOCTOR,
+	OPTION_RECORD,
+	OPTION_REPORT,
 	OPTION_HELP,
 	OPTION_VERSION,
 };
 
 #define OPTION_BIT(command) (1u << (command))
 #define OPTION_OBSERVING                                                                           \
-	(OPTION_BIT(OPTION_LIVE) | OPTION_BIT(OPTION_HIST) | OPTION_BIT(OPTION_EXPORT))
+	(OPTION_BIT(OPTION_LIVE) | OPTION_BIT(OPTION_HIST) | OPTION_BIT(OPTION_EXPORT) |           \
+		OPTION_BIT(OPTION_RECORD))
 #define OPTION_PRINTING (OPTION_BIT(OPTION_LIVE) | OPTION_BIT(OPTION_HIST))
 
 /* Options without a letter, and help; those with one have it as their key. */
@@ -33,6 +36,8 @@ enum option_key {
 	KEY_PERF,
 	KEY_MAX_SERIES,
 	KEY_VERSION,
+	KEY_MAX_SIZE,
+	KEY_CHROME_TRACE,
 };
 
 extern const struct argp_option option_table[];

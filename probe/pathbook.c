@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PATHBOOK_MOST (1u << 20) /* of those that come out of a file */
+
 static int row_compare(const void *a, const void *b)
 {
 	const struct pathbook_row *x = a, *y = b;
@@ -32,6 +34,41 @@ static char *spell(uint64_t actor)
 		       : text;
 }
 
+void pathbook_sort(struct pathbook *book)
+{
+	struct pathbook_row *rows = book->rows;
+	size_t kept = 0;
+
+	if (!book->count)
+		return;
+	qsort(rows, book->count, sizeof(*rows), row_compare);
+	for (size_t i = 1; i < book->count; i++) {
+		if (rows[i].actor == rows[kept].actor)
+			free(rows[i].path);
+		else
+			rows[++kept] = rows[i];
+	}
+	book->count = kept + 1;
+}
+
+int pathbook_append(struct pathbook *book, size_t *room, uint64_t actor, char *path)
+{
+	struct pathbook_row *more = book->rows;
+
+	if (book->count == *room && book->count < PATHBOOK_MOST) {
+		more = realloc(book->rows, (2 * *room + 64) * sizeof(*more));
+		if (more)
+			*room = 2 * *room + 64;
+	}
+	if (!more || book->count == *room) {
+		free(path);
+		return more ? -E2BIG : -ENOMEM;
+	}
+	book->rows = more;
+	more[book->count++] = (struct pathbook_row){.actor = actor, .path = path};
+	return 0;
+}
+
 /* Puts the answers in; takes the paths over. */
 static int rows_add(struct pathbook *book, struct directory_wish *wishes, size_t count)
 {
@@ -42,19 +79,13 @@ static int rows_add(struct pathbook *book, struct directory_wish *wishes, size_t
 		return -ENOMEM;
 	book->rows = rows;
 	for (size_t i = 0; i < count; i++) {
-		rows[book->count].actor = wishes[i].actor;
-		rows[book->count].path = wishes[i].path ? wishes[i].path : spell(wishes[i].actor);
+		rows[book->count] = (struct pathbook_row){.actor = wishes[i].actor,
+			.path = wishes[i].path ? wishes[i].path : spell(wishes[i].actor)};
 		wishes[i].path = NULL;
 		book->count++;
 	}
-	qsort(rows, book->count, sizeof(*rows), row_compare);
-	for (size_t i = 1; i < book->count && old != book->count; i++) /* asked for twice */
-		if (rows[i].actor == rows[i - 1].actor) {
-			free(rows[i].path);
-			memmove(&rows[i], &rows[i + 1], (book->count - i - 1) * sizeof(*rows));
-			book->count--;
-			i--;
-		}
+	if (old != book->count)
+		pathbook_sort(book); /* some may have been asked for twice */
 	return 0;
 }
 

@@ -5,7 +5,7 @@ PROBE_SOURCES := $(sort $(wildcard probe/*.c))
 PROBE_HEADERS := $(wildcard probe/*.h) runtime/abi.h $(B)/bpf/bounds.h
 PROBE_OBJECTS := $(PROBE_SOURCES:%.c=$(B)/%.o)
 PROBE_ARCHIVE := $(B)/probe/libprobe.a
-PROBE_LIBS    := -lbpf -lelf -lz -lmicrohttpd -ljansson -lm -pthread
+PROBE_LIBS    := -lbpf -lelf -lz -lzstd -lmicrohttpd -ljansson -lm -pthread
 
 TARGETS += $(B)/actorprobe
 

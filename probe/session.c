@@ -21,6 +21,7 @@
 #include "probe/ring.h"
 #include "probe/target.h"
 #include "probe/programs.h"
+#include "probe/recording.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ struct session {
 	struct programs programs;
 	struct stream stream; /* ledger mode only, like the ring */
 	struct ring *ring;
+	struct recording *recording; /* the caller's; NULL = none */
 	enum aggregate_mode mode;
 	_Atomic uint64_t sample_every;
 	struct fuse fuse; /* of the thread that calls session_watch_cost() */
@@ -136,6 +138,38 @@ static uint32_t series_bounded(uint32_t wished)
 	return wished < PROGRAMS_SERIES_MOST ? wished : PROGRAMS_SERIES_MOST;
 }
 
+static void batch_record(void *data, const struct ring_batch *batch, size_t bytes)
+{
+	recording_batch(data, batch, bytes);
+}
+
+/* Before the first batch. */
+static void recording_start(struct session *s)
+{
+	const struct directory *d = s->directory;
+	struct recording_head head = {
+		.clock = d->clock,
+		.mult = s->calibration.mult,
+		.shift = s->calibration.shift,
+		.first_ticks = d->first_ticks,
+		.first_ns = d->first_monotonic_ns,
+		.attached_ns = s->attached_ns,
+		.sample_every = s->sample_every,
+		.pid = s->target.pid,
+	};
+	struct timespec now;
+
+	if (!s->recording)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	head.realtime_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec -
+			   (monotonic_ns() - s->attached_ns);
+	snprintf(head.command, sizeof(head.command), "%s",
+		s->target.command ? s->target.command : "?");
+	recording_head(s->recording, &head);
+	recording_names(s->recording, d);
+}
+
 /* What is in the ring already waits for its reader. */
 static int ring_start(struct session *s, uint32_t max_series, struct error *error)
 {
@@ -145,6 +179,7 @@ static int ring_start(struct session *s, uint32_t max_series, struct error *erro
 		.max_series = max_series,
 		.calibration = s->calibration,
 		.origin = {d->first_ticks, d->first_monotonic_ns},
+		.tap = {s->recording ? batch_record : NULL, s->recording},
 	};
 	int r = stream_init(&s->stream, &options);
 
@@ -185,6 +220,8 @@ static int attach(struct session *s, const struct session_options *options, stru
 			s->target.object_path,
 			s->programs.how == ATTACH_MULTI ? "uprobe_multi links" : "perf events",
 			(double)s->attach_ns / 1e6);
+	if (r == 0)
+		recording_start(s);
 	if (r == 0 && s->mode == AGGREGATE_LEDGER)
 		r = ring_start(s, wanted.max_series, error);
 	return r;
@@ -199,6 +236,7 @@ int session_open(struct session **out, const struct session_options *options, st
 		return error_set(error, EXIT_KERNEL, "out of memory");
 	s->by_actor = options->by_actor;
 	s->mode = options->mode;
+	s->recording = options->recording;
 	s->sample_every = options->sample_every ? options->sample_every : 1;
 	s->fuse.limit = options->max_overhead;
 	r = target_open(&s->target, options->pid, error);
@@ -245,6 +283,16 @@ static void source_lock(struct session *s, struct collection_source *source)
 	ring_lock(s->ring);
 	source->stream = &s->stream;
 	programs_set_rate(&s->programs, s->stream.calibration.mult);
+}
+
+/* While the stream holds still. */
+static void recording_renew(struct session *s)
+{
+	if (!s->recording)
+		return;
+	recording_names(s->recording, s->directory);
+	recording_paths(s->recording, &s->paths);
+	recording_flush(s->recording);
 }
 
 static void source_unlock(struct session *s)
@@ -313,6 +361,7 @@ int session_read(struct session *s, struct aggregate *a, struct error *error)
 	names = (struct collection_names){.directory = s->directory, .paths = &s->paths};
 	source_lock(s, &source);
 	r = collection_fill(&source, &names, a);
+	recording_renew(s);
 	source_unlock(s);
 	a->folding = a->folded != s->folded;
 	s->folded = a->folded;

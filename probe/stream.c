@@ -26,6 +26,7 @@ int stream_init(struct stream *s, const struct stream_options *options)
 		.by_actor = options->by_actor,
 		.calibration = options->calibration,
 		.origin = options->origin,
+		.tap = options->tap,
 		.senders = calloc((size_t)1 << SENDERS_BITS, sizeof(struct stream_sender)),
 	};
 	table_init(&s->mails, options->max_series, sizeof(struct mail_series));
@@ -290,6 +291,8 @@ void stream_take(struct stream *s, const struct ring_batch *b, size_t bytes)
 	if (bytes < sizeof(*b) || b->loop >= ACTOR_ABI_LOOPS ||
 		b->records > (bytes - sizeof(*b)) / sizeof(b->record[0]))
 		return;
+	if (s->tap.batch)
+		s->tap.batch(s->tap.data, b, bytes);
 	account_add(s, b);
 	calibration_refine(&s->calibration, &s->origin,
 		&(struct calibration_pair){b->head.ticks, b->head.monotonic_ns});

@@ -34,7 +34,14 @@ struct stream_loop {
 
 struct stream_sender;
 
+/* Sees each batch as it comes. */
+struct stream_tap {
+	void (*batch)(void *data, const struct ring_batch *batch, size_t bytes);
+	void *data;
+};
+
 struct stream {
+	struct stream_tap tap; /* may be empty */
 	bool by_actor;
 	struct calibration calibration;
 	struct calibration_pair origin; /* the rate is measured from here */
@@ -55,6 +62,7 @@ struct stream_options {
 	uint32_t max_series;
 	struct calibration calibration;
 	struct calibration_pair origin; /* of the target's clock */
+	struct stream_tap tap;
 };
 
 /* 0 or -ENOMEM. */

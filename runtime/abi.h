@@ -144,7 +144,7 @@ enum actor_abi_clock {
  *                                       messages 16 << 48
  * MARK     delivered before             unstamped before   sequence 48 | loop 16 << 48
  * YIELD    units 32 << 32 | ready 32    reason             0
- * LOOP     loop                         busy 48            polled 48
+ * LOOP     loop                         busy 48            polled 48, before that; 0 unknown
  * LIFE     actor id                     other id           code; the event is in meta's type
  *                                       (failure: directive; restart: how many so far)
  *

@@ -263,6 +263,7 @@ struct actor__observer {
 	uint64_t first_at;  /* ticks: when the ledger got its first record */
 	uint64_t age_ticks; /* 10 ms */
 	uint64_t polled_at; /* ticks: when the loop came back from its last poll, 0 = unknown */
+	uint64_t polls_at;  /* and when it had gone there, 0 = unknown */
 	uint64_t handovers; /* so far */
 	bool listening;
 	bool stale;     /* since `now` was read, more has happened than the runtime's own steps */

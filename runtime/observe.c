@@ -88,7 +88,7 @@ static bool listening(struct actor__loop *loop)
 	ledger_begin(o, loop->abi->delivered, loop->abi->unstamped);
 	o->others_count = 0;
 	o->age_ticks = age_ticks();
-	o->polled_at = 0;
+	o->polled_at = o->polls_at = 0;
 	o->stale = true;
 	o->listening = true;
 	return true;
@@ -347,7 +347,12 @@ void actor__observe_poll(struct actor__loop *loop, int timeout_ms)
 	if (o->polled_at && now > o->polled_at)
 		actor__observe_other(loop,
 			actor_abi_meta(ACTOR_ABI_LOOP, 0, 0, 0, 0), loop->id,
-			actor_abi_pack(now - o->polled_at, 0), 0);
+			actor_abi_pack(now - o->polled_at, 0),
+			actor_abi_pack(o->polls_at && o->polled_at > o->polls_at
+					       ? o->polled_at - o->polls_at
+					       : 0,
+				0));
+	o->polls_at = now;
 	if (timeout_ms && o->used &&
 		(timeout_ms < 0 || (uint64_t)timeout_ms * (o->age_ticks / 10) + now >=
 						   o->first_at + o->age_ticks))
