@@ -16,7 +16,8 @@ struct {
 /* Events whose counter found no room. */
 uint64_t tallies_lost;
 
-/* Counts events. Ids that are not 16-bit numbers share one counter. Returns 0. */
+/* Counts events. Ids that are not 16-bit numbers, and those beyond the cap, share one counter of
+ * their family. Returns 0. */
 static __always_inline int tally_add(
 	uint32_t family, uint64_t id, uint64_t reason, uint64_t count)
 {
@@ -30,6 +31,11 @@ static __always_inline int tally_add(
 
 	if (!value) {
 		bpf_map_update_elem(&tallies, &key, &zero, BPF_NOEXIST);
+		value = bpf_map_lookup_elem(&tallies, &key);
+	}
+	if (!value) { /* the loader has put it in beforehand */
+		key.id = MAPS_OVERFLOW;
+		key.reason = 0;
 		value = bpf_map_lookup_elem(&tallies, &key);
 	}
 	__sync_fetch_and_add(value ? value : &tallies_lost, count);

@@ -104,6 +104,20 @@ void account_cost(const struct programs *p, const struct stream *s, struct fuse_
 		reading->messages += __atomic_load_n(&s->total.messages, __ATOMIC_RELAXED);
 }
 
+uint64_t account_mark(const struct programs *p)
+{
+	int fd = bpf_map__fd(p->skeleton->maps.loops);
+	uint64_t mark = 0;
+
+	for (uint32_t loop = 0; loop < ACTOR_ABI_LOOPS; loop++) {
+		struct loop_account account = {0};
+
+		account_read(fd, loop, &account);
+		mark += account.total.messages + account.batches;
+	}
+	return mark;
+}
+
 void account_fill(const struct programs *p, const struct stream *s, bool final, struct aggregate *a)
 {
 	int fd = p ? bpf_map__fd(p->skeleton->maps.loops) : -1;

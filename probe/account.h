@@ -12,6 +12,9 @@
 /* What observing has cost so far; the stream may go on meanwhile. */
 void account_cost(const struct programs *p, const struct stream *s, struct fuse_reading *reading);
 
+/* Batches and messages that the kernel side has accounted for itself: changes with its maps. */
+uint64_t account_mark(const struct programs *p);
+
 /* Fills the account of `a`: delivered, recorded, unstamped, lost, gaps, folded and so on. The
  * stream is NULL in trace mode, `p` with a stream out of a recording. `final`: nothing is added any more, so that also what went missing
  * behind the last batch of the ring can be told. */

@@ -166,6 +166,7 @@ struct session_options {
 	double max_overhead;	  /* share of a core, 0 = no limit; see session_watch_cost() */
 	bool by_actor;
 	bool force_perf; /* perf-event uprobes even where uprobe_multi works */
+	bool zeroes;	 /* session_read() shows also what has not counted yet, as 0 */
 	uint32_t max_series;
 	int verbose;
 	struct recording *recording; /* ledger mode: gets the stream and the names; NULL = none */

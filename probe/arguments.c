@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DEFAULT_TTL_NS	   (300 * 1000000000ull)
 #define DEFAULT_MAX_SERIES 1000
 #define LAST_MAX_SERIES	   100000
 #define LAST_SAMPLE	   1000000
@@ -38,8 +39,36 @@ static int parse_pid(struct parse *p, const char *value)
 		return refuse(p,
 			"bad process id '%s'; give the number that `actorprobe list` prints",
 			value);
-	p->arguments->pid = (pid_t)pid;
+	for (size_t i = 0; i < p->arguments->pid_count; i++)
+		if (p->arguments->pids[i] == (pid_t)pid)
+			return refuse(p, "process %s is given twice; give each one once", value);
+	if (p->arguments->pid_count == ARGUMENTS_PIDS_MAX)
+		return refuse(
+			p, "process %s is one too many; 64 can be observed by their ids", value);
+	if (!p->arguments->pid_count)
+		p->arguments->pid = (pid_t)pid;
+	p->arguments->pids[p->arguments->pid_count++] = (pid_t)pid;
 	return 0;
+}
+
+static int parse_process_label(struct parse *p, const char *value)
+{
+	static const struct {
+		const char *name;
+		enum arguments_process label;
+	} labels[] = {
+		{"command", ARGUMENTS_BY_COMMAND},
+		{"exe", ARGUMENTS_BY_EXE},
+		{"pid", ARGUMENTS_BY_PID},
+	};
+
+	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+		if (strcmp(labels[i].name, value) == 0) {
+			p->arguments->process_label = labels[i].label;
+			return 0;
+		}
+	}
+	return refuse(p, "cannot tell processes apart by '%s'; use command, exe or pid", value);
 }
 
 static int parse_by(struct parse *p, const char *value)
@@ -194,6 +223,14 @@ static int parse_value(struct parse *p, int key, char *value, const struct argp_
 	case KEY_CHROME_TRACE:
 		a->chrome_trace = value;
 		return 0;
+	case KEY_PROCESS:
+		return parse_process_label(p, value);
+	case KEY_TTL:
+		if (number_parse_seconds(value, &a->ttl_ns))
+			return refuse(p,
+				"bad time to live '%s'; give seconds from 0.01 on, like 300",
+				value);
+		return 0;
 	case KEY_LISTEN:
 		if (number_parse_address(value, &a->listen))
 			return refuse(p,
@@ -286,6 +323,12 @@ static int check(struct parse *p)
 	if (a->command == OPTION_RECORD && !a->output)
 		return error_set(p->error, EXIT_USAGE,
 			"which file shall have the recording? give -o FILE");
+	if (a->pid_count > 1 && a->command != OPTION_EXPORT)
+		return error_set(p->error, EXIT_USAGE,
+			"'%s' observes one process; only export takes several",
+			option_command_name(a->command));
+	if (a->pid_count > 1 && a->process_label == ARGUMENTS_BY_NOTHING)
+		a->process_label = ARGUMENTS_BY_COMMAND;
 	return 0;
 }
 
@@ -296,6 +339,7 @@ int arguments_parse(struct arguments *a, int argc, char **argv, struct error *er
 	memset(a, 0, sizeof(*a));
 	a->max_series = DEFAULT_MAX_SERIES;
 	a->max_size = DEFAULT_MAX_SIZE;
+	a->ttl_ns = DEFAULT_TTL_NS;
 	number_parse_address("127.0.0.1", &a->listen);
 	if (argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p))
 		return error_set(error, EXIT_USAGE,

@@ -12,9 +12,23 @@
 #include "probe/number.h"
 #include "probe/option.h"
 
+#define ARGUMENTS_PIDS_MAX 64
+
+/* What the exporter tells processes apart by. */
+enum arguments_process {
+	ARGUMENTS_BY_NOTHING, /* no label: there is one process */
+	ARGUMENTS_BY_COMMAND,
+	ARGUMENTS_BY_EXE,
+	ARGUMENTS_BY_PID,
+};
+
 struct arguments {
 	enum option_command command;
-	pid_t pid;
+	pid_t pid; /* the first one */
+	pid_t pids[ARGUMENTS_PIDS_MAX];
+	size_t pid_count;
+	enum arguments_process process_label;
+	uint64_t ttl_ns;      /* of what ended processes counted */
 	uint64_t interval_ns; /* 0 = none given */
 	uint64_t count;	      /* 0 = without end */
 	uint64_t duration_ns; /* 0 = until the target's end or a signal */

@@ -17,6 +17,7 @@
 #define OVERFLOW_NAME "__overflow__"
 #define UNKNOWN_NAME  "(unknown)"
 #define OUTSIDE_NAME  "(outside)"
+#define READS_MAX     5 /* of maps that change all the time */
 
 struct collector {
 	const struct collection_names *names;
@@ -256,6 +257,8 @@ static void add_tally(struct collector *c, const struct tally_key *k, uint64_t c
 {
 	const struct directory *d = c->names->directory;
 
+	if (!count)
+		return; /* what takes the rest, and had none to take */
 	if (k->family >= TALLY_LIFE)
 		add_life(c, k->family - TALLY_LIFE, k->id, k->reason, count);
 	else if (k->family == TALLY_ENQUEUED)
@@ -272,14 +275,29 @@ static void visit_tally(struct collector *c, const void *key, const void *value)
 
 /* ---- the same from the stream ---- */
 
-static void visit_stream_tally(struct collector *c, const void *key, const void *value)
-{
-	const struct series_key *k = key;
-	const struct tally_key tally = {
-		.family = k->dispatcher, .id = k->class_id, .reason = (uint32_t)k->actor};
+struct tally_visit {
+	struct collector *collector;
+	uint32_t family;
+};
 
-	if (k->dispatcher != MAPS_OVERFLOW)
-		add_tally(c, &tally, *(const uint64_t *)value);
+/* What was beyond the cap has the id of __overflow__, and its reasons are told no more. */
+static void visit_stream_tally(void *context, const struct series_key *key, const void *value)
+{
+	const struct tally_visit *visit = context;
+	const struct tally_key tally = {
+		.family = visit->family, .id = key->class_id, .reason = (uint32_t)key->actor};
+
+	add_tally(visit->collector, &tally, *(const uint64_t *)value);
+}
+
+static void tallies_walk(struct collector *c, const struct stream *s)
+{
+	for (uint32_t i = 0; i < STREAM_TALLIES && !c->error; i++) {
+		struct tally_visit visit = {
+			c, i == STREAM_YIELDS ? (uint32_t)TALLY_YIELDS : TALLY_LIFE + i};
+
+		table_walk(&s->tallies[i], visit_stream_tally, &visit);
+	}
 }
 
 static void visit_flow(struct collector *c, const void *key, const void *value)
@@ -322,12 +340,12 @@ static void stream_walk(struct collector *c, const struct stream *s)
 		{&s->turns, visit_turn},
 		{&s->delays, visit_delay},
 		{&s->gaps, visit_gap},
-		{&s->tallies, visit_stream_tally},
 		{&s->flows, visit_flow},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !c->error; i++)
 		table_walk(rows[i].table, visit_one, &(struct visit){c, rows[i].visitor});
+	tallies_walk(c, s);
 }
 
 /* ---- actors ---- */
@@ -377,23 +395,61 @@ int collection_actors(const struct collection_source *source, uint64_t **actors,
 	return list.failed ? -ENOMEM : 0;
 }
 
+/* Batches that could not be read have no class, but were delivered. */
+static void unknown_add(struct collector *c)
+{
+	const uint64_t *lost = c->a->lost;
+	uint64_t count =
+		lost[AGGREGATE_LOST_COPY] + lost[AGGREGATE_LOST_FORMAT] + lost[AGGREGATE_LOST_MAP];
+
+	if (count)
+		counter_add(c, AGGREGATE_DELIVERED, NULL, strdup(UNKNOWN_NAME), NULL, count);
+}
+
+static void maps_walk(struct collector *c, const struct actorprobe *s)
+{
+	map_walk(c, s->maps.mails, visit_mail);
+	map_walk(c, s->maps.turns, visit_turn);
+	map_walk(c, s->maps.delays, visit_delay);
+	map_walk(c, s->maps.gaps, visit_gap);
+	map_walk(c, s->maps.tallies, visit_tally);
+}
+
+/* The account and what it accounts for, read anew while the kernel side adds to them meanwhile; one
+ * that never rests is read as it is. */
+static void maps_fill(struct collector *c, const struct collection_source *source)
+{
+	struct aggregate *a = c->a;
+	const struct aggregate head = *a;
+
+	if (!source->programs) {
+		account_fill(NULL, source->stream, source->final, a);
+		return;
+	}
+	for (int i = 0; i < READS_MAX && !c->error; i++) {
+		uint64_t mark = account_mark(source->programs);
+
+		account_fill(source->programs, source->stream, source->final, a);
+		maps_walk(c, source->programs->skeleton);
+		if (i == READS_MAX - 1 || account_mark(source->programs) == mark)
+			return;
+		a->command = a->mode = NULL; /* stay */
+		aggregate_fini(a);
+		*a = head;
+		*c = (struct collector){.names = c->names, .a = a};
+	}
+}
+
 int collection_fill(const struct collection_source *source, const struct collection_names *names,
 	struct aggregate *a)
 {
 	struct collector c = {.names = names, .a = a};
 
-	account_fill(source->programs, source->stream, source->final, a);
-	if (source->programs) {
-		const struct actorprobe *s = source->programs->skeleton;
-
-		map_walk(&c, s->maps.mails, visit_mail);
-		map_walk(&c, s->maps.turns, visit_turn);
-		map_walk(&c, s->maps.delays, visit_delay);
-		map_walk(&c, s->maps.gaps, visit_gap);
-		map_walk(&c, s->maps.tallies, visit_tally);
-	}
-	if (source->stream)
+	maps_fill(&c, source);
+	if (source->stream) {
 		stream_walk(&c, source->stream);
+		unknown_add(&c);
+	}
 	merge_equals(a);
 	return c.error;
 }

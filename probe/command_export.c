@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `actorprobe export`: serves what is observed to Prometheus until it is told to end.
  *
- * The session is read by the server's thread only, once per request; the main thread waits. After
- * the target's end the last state stays, with actorprobe_attached at 0.
+ * The server's thread looks at the fleet once per request; the main thread follows the processes.
  */
 #include "probe/command.h"
 
@@ -11,7 +10,8 @@
 #include <unistd.h>
 
 #include "probe/exposition.h"
-#include "probe/observation.h"
+#include "probe/fleet.h"
+#include "probe/hist_json.h"
 #include "probe/server.h"
 
 static uint64_t nanoseconds(struct timeval t)
@@ -44,32 +44,37 @@ static struct snapshot_self observe_self(void)
 	};
 }
 
-static int render(struct text *text, struct aggregate *a, struct error *error)
-{
-	struct snapshot_target target = {.command = a->command};
-	struct snapshot_part part = {.aggregate = a, .targets = &target, .target_count = 1};
-	struct snapshot_self self = observe_self();
-	struct snapshot snapshot;
-
-	snprintf(target.pid, sizeof(target.pid), "%d", (int)a->pid);
-	if (snapshot_build(&snapshot, &part, 1, &self) < 0)
-		return error_set(error, EXIT_KERNEL, "out of memory");
-	exposition_render(text, &snapshot);
-	snapshot_fini(&snapshot);
-	return 0;
-}
-
 static int page_metrics(void *context, const struct server_request *request,
 	struct server_answer *answer, struct error *error)
 {
-	struct observation *o = context;
-	struct aggregate a = {0};
-	int code = session_read(o->session, &a, error);
+	struct snapshot_self self = observe_self();
+	struct snapshot snapshot = {0};
+	struct fleet_view view = {0};
+	int code = fleet_look(context, &view, error);
 
+	if (!code && snapshot_build(&snapshot, view.parts, view.count, &self) < 0)
+		code = error_set(error, EXIT_KERNEL, "out of memory");
 	answer->content_type = EXPOSITION_CONTENT_TYPE;
 	if (!code)
-		code = render(&answer->body, &a, error);
-	aggregate_fini(&a);
+		exposition_render(&answer->body, &snapshot);
+	snapshot_fini(&snapshot);
+	fleet_view_fini(&view);
+	return code;
+}
+
+/* What `actorprobe hist -j` prints, of each process that is told apart. */
+static int page_snapshot(void *context, const struct server_request *request,
+	struct server_answer *answer, struct error *error)
+{
+	struct fleet_view view = {0};
+	int code = fleet_look(context, &view, error);
+
+	answer->content_type = "application/x-ndjson";
+	for (size_t i = 0; i < view.count && !code; i++)
+		if (!view.parts[i].name_only)
+			hist_json_render_process(&answer->body, &view.aggregates[i], GROUPING_FULL,
+				view.parts[i].process);
+	fleet_view_fini(&view);
 	return code;
 }
 
@@ -80,43 +85,42 @@ static int page_healthy(void *context, const struct server_request *request,
 	return 0;
 }
 
+static int page_ready(void *context, const struct server_request *request,
+	struct server_answer *answer, struct error *error)
+{
+	if (!fleet_ready(context))
+		return error_set(error, EXIT_TARGET, "not ready: the host is still looked through");
+	text_add(&answer->body, "ready\n");
+	return 0;
+}
+
 static const struct server_route routes[] = {
 	{"/metrics", page_metrics},
+	{"/api/v1/snapshot", page_snapshot},
 	{"/-/healthy", page_healthy},
+	{"/-/ready", page_ready},
 };
-
-static void wait_for_end(struct observation *o, const struct arguments *a)
-{
-	unsigned int events = 0;
-
-	while (!(events & (OBSERVATION_ENOUGH | OBSERVATION_STOPPED))) {
-		events = observation_wait(o);
-		if (events & OBSERVATION_GONE)
-			fprintf(stderr,
-				"actorprobe: process %d has ended; its last state is served until "
-				"^C\n",
-				(int)a->pid);
-	}
-}
 
 int command_export(const struct arguments *a, struct error *error)
 {
-	struct observation observation = {.signal_fd = -1};
+	struct fleet *fleet = NULL;
 	struct server *server;
+	char what[64];
 	/* The address first: a wrong one must not disturb the target. */
 	int code = server_open(&server, &a->listen, error);
 
 	if (!code)
-		code = observation_open(&observation, a, error);
+		code = fleet_open(&fleet, a, error);
 	if (!code)
-		code = server_start(server, routes, sizeof(routes) / sizeof(routes[0]), &observation,
-			error);
+		code = server_start(
+			server, routes, sizeof(routes) / sizeof(routes[0]), fleet, error);
 	if (!code) {
-		fprintf(stderr, "actorprobe: serving process %d on http://%s/metrics\n",
-			(int)a->pid, server_address(server));
-		wait_for_end(&observation, a);
+		fleet_describe(fleet, what, sizeof(what));
+		fprintf(stderr, "actorprobe: serving %s on http://%s/metrics\n", what,
+			server_address(server));
+		fleet_wait(fleet);
 	}
 	server_close(server);
-	observation_close(&observation);
+	fleet_close(fleet);
 	return code;
 }

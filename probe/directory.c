@@ -13,12 +13,13 @@
 #define ENTRY_BYTES_MAX	  4096u /* a later minor version may have larger entries than ours */
 #define SEGMENTS_MAX	  65536u
 #define SEGMENT_BYTES_MAX (1u << 20)
+#define PAIR_ACTORS_MAX	  65536u /* of one loop, when pairs are gathered */
 #define LIVE_SEGMENTS_MAX 4096u /* of one loop, when actors are counted */
 
 struct request {
 	struct directory *directory;
 	uint64_t root_address;
-	int count_actors;
+	unsigned int more;
 };
 
 void directory_free(struct directory *d)
@@ -37,6 +38,7 @@ void directory_free(struct directory *d)
 	}
 	free(d->loops);
 	free(d->actors);
+	free(d->pairs.pairs);
 	free(d);
 }
 
@@ -126,16 +128,18 @@ static int loops_read(struct directory *d, const struct remote *remote, const ui
 	return 0;
 }
 
-static uint64_t actors_count(const struct remote *remote, const struct actor_abi_table *t)
+/* Calls `visit` for each slot of at most `segments` segments that has an actor. */
+static void actors_visit(const struct remote *remote, const struct actor_abi_table *t,
+	uint32_t segments, void (*visit)(void *, const struct actor_abi_actor *), void *context)
 {
 	struct actor_abi_actor entry;
-	uint64_t live = 0, address;
+	uint64_t address;
 	uint8_t *segment;
 
 	if (!table_sane(t, sizeof(entry)))
-		return 0;
+		return;
 	segment = malloc((size_t)t->segment_entries * t->entry_bytes);
-	for (uint32_t s = 0; segment && s < LIVE_SEGMENTS_MAX; s++) {
+	for (uint32_t s = 0; segment && s < segments; s++) {
 		uint64_t first = (uint64_t)s * t->segment_entries;
 		uint64_t n = first < t->count ? t->count - first : 0;
 
@@ -147,11 +151,17 @@ static uint64_t actors_count(const struct remote *remote, const struct actor_abi
 			continue;
 		for (uint64_t i = 0; i < n; i++) {
 			memcpy(&entry, segment + i * t->entry_bytes, sizeof(entry));
-			live += entry.generation != 0;
+			if (entry.generation)
+				visit(context, &entry);
 		}
 	}
 	free(segment);
-	return live;
+}
+
+static void actor_count(void *context, const struct actor_abi_actor *actor)
+{
+	(void)actor;
+	++*(uint64_t *)context;
 }
 
 static int actors_read(struct directory *d, const struct remote *remote)
@@ -161,8 +171,50 @@ static int actors_read(struct directory *d, const struct remote *remote)
 		return -ENOMEM;
 	for (size_t i = 0; i < d->loop_count; i++)
 		if (d->loops[i].state == ACTOR_ABI_LOOP_OPEN)
-			d->actors[i] = actors_count(remote, &d->loops[i].actors);
+			actors_visit(remote, &d->loops[i].actors, LIVE_SEGMENTS_MAX, actor_count,
+				&d->actors[i]);
 	return 0;
+}
+
+/* Pairs while they are gathered: a hash table, 0 = free. */
+struct pair_set {
+	uint32_t pairs[2 * DIRECTORY_PAIRS_MAX];
+	size_t count;
+};
+
+static void pair_add(void *context, const struct actor_abi_actor *actor)
+{
+	struct pair_set *set = context;
+	uint32_t pair = (uint32_t)actor->dispatcher << 16 | actor->class_id;
+	size_t at = pair * 2654435769u % (2 * DIRECTORY_PAIRS_MAX);
+
+	if (!actor->dispatcher || !actor->class_id || set->count == DIRECTORY_PAIRS_MAX)
+		return;
+	while (set->pairs[at] && set->pairs[at] != pair)
+		at = (at + 1) % (2 * DIRECTORY_PAIRS_MAX);
+	set->count += !set->pairs[at];
+	set->pairs[at] = pair;
+}
+
+static int pairs_read(struct directory *d, const struct remote *remote)
+{
+	struct pair_set *set = calloc(1, sizeof(*set));
+
+	d->pairs.pairs = calloc(DIRECTORY_PAIRS_MAX, sizeof(*d->pairs.pairs));
+	for (size_t i = 0; set && d->pairs.pairs && i < d->loop_count; i++) {
+		const struct actor_abi_table *t = &d->loops[i].actors;
+		uint32_t most = t->segment_entries && t->segment_entries < PAIR_ACTORS_MAX
+					? PAIR_ACTORS_MAX / t->segment_entries
+					: 1;
+
+		if (d->loops[i].state == ACTOR_ABI_LOOP_OPEN)
+			actors_visit(remote, t, most, pair_add, set);
+	}
+	for (size_t i = 0; set && d->pairs.pairs && i < 2 * DIRECTORY_PAIRS_MAX; i++)
+		if (set->pairs[i])
+			d->pairs.pairs[d->pairs.count++] = set->pairs[i];
+	free(set);
+	return set && d->pairs.pairs ? 0 : -ENOMEM;
 }
 
 static int read_job(struct remote *remote, void *argument)
@@ -194,11 +246,15 @@ static int read_job(struct remote *remote, void *argument)
 		(r = names_read(&d->dispatchers, remote, &root.dispatchers)) < 0 ||
 		(r = loops_read(d, remote, root.loops)) < 0)
 		return r;
-	return request->count_actors ? actors_read(d, remote) : 0;
+	if (request->more & DIRECTORY_ACTORS)
+		r = actors_read(d, remote);
+	if (r == 0 && request->more & DIRECTORY_PAIRS)
+		r = pairs_read(d, remote);
+	return r;
 }
 
 int directory_read(
-	struct directory **out, struct remote *remote, uint64_t root_address, int count_actors)
+	struct directory **out, struct remote *remote, uint64_t root_address, unsigned int more)
 {
 	struct request *request = calloc(1, sizeof(*request));
 	int r = -ENOMEM;
@@ -207,7 +263,7 @@ int directory_read(
 		return r;
 	request->directory = calloc(1, sizeof(*request->directory));
 	request->root_address = root_address;
-	request->count_actors = count_actors;
+	request->more = more;
 	if (request->directory)
 		r = remote_run(remote, read_job, request, request_free);
 	if (r == -ETIMEDOUT)

@@ -26,6 +26,20 @@ struct directory_table {
 	size_t count;
 };
 
+#define DIRECTORY_PAIRS_MAX 4096u
+
+/* Which dispatchers run actors of which classes: dispatcher << 16 | class, each pair once. */
+struct directory_pairs {
+	uint32_t *pairs;
+	size_t count;
+};
+
+/* What directory_read() reads beside names and loops. */
+enum directory_more {
+	DIRECTORY_ACTORS = 1, /* counts live actors */
+	DIRECTORY_PAIRS = 2,  /* looks at the first tens of thousands of actors */
+};
+
 struct directory {
 	uint32_t major, minor;
 	uint32_t clock; /* enum actor_abi_clock */
@@ -34,7 +48,8 @@ struct directory {
 	struct actor_abi_loop *loops; /* those that were ever used; `system` is escaped */
 	size_t loop_count;
 	struct actor_abi_deep deep[ACTOR_ABI_DEEP];
-	uint64_t *actors; /* live actors of each loop; only with count_actors */
+	uint64_t *actors; /* live actors of each loop; only with DIRECTORY_ACTORS */
+	struct directory_pairs pairs; /* only with DIRECTORY_PAIRS */
 };
 
 /* An actor whose path is asked for. */
@@ -46,11 +61,11 @@ struct directory_wish {
 	char *path;		       /* out: escaped, on the heap, NULL = gone or unreadable */
 };
 
-/* Reads everything at `root_address` into a new directory. 0, -ETIMEDOUT (the target hung the
+/* Reads everything at `root_address` into a new directory, and `more` of enum directory_more. 0, -ETIMEDOUT (the target hung the
  * reader), -EFAULT (unreadable), -EPROTO (not a root of ours), -EBUSY, -ENOMEM. Of a root with
  * another major version only major, minor and nothing else is filled, and the result is 0. */
 int directory_read(
-	struct directory **out, struct remote *remote, uint64_t root_address, int count_actors);
+	struct directory **out, struct remote *remote, uint64_t root_address, unsigned int more);
 
 /* Fills paths. The wishes are changed only if the result is 0. */
 int directory_resolve(const struct directory *d, struct remote *remote,

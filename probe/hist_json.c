@@ -66,18 +66,28 @@ static void put_buckets(json_t *object, const struct aggregate_series *s)
 	json_object_set_new(object, "buckets", buckets);
 }
 
-static void put_time(json_t *object, double time)
-{
-	if (time >= 0)
-		json_object_set_new(object, "time", json_real(time));
-}
+/* What each object begins with. */
+struct head {
+	const char *process; /* NULL = none */
+	double time;	     /* < 0 = none */
+};
 
-static void add_series(struct text *t, const struct aggregate_series *s, double time)
+static json_t *begin(const struct head *head)
 {
 	json_t *object = json_object();
+
+	if (head->time >= 0)
+		json_object_set_new(object, "time", json_real(head->time));
+	if (head->process)
+		json_put_text(object, "process", head->process);
+	return object;
+}
+
+static void add_series(struct text *t, const struct aggregate_series *s, const struct head *head)
+{
+	json_t *object = begin(head);
 	const struct aggregate_histogram *h = &s->histogram;
 
-	put_time(object, time);
 	json_put_text(object, "metric", metric_of(s->metric)->name);
 	put_labels(object, s);
 	json_put_count(object, "count", h->count);
@@ -91,15 +101,14 @@ static void add_series(struct text *t, const struct aggregate_series *s, double 
 }
 
 /* Who sends to whom: nothing in trace mode, incomplete once records were folded. */
-static void add_flow(struct text *t, const struct aggregate *a, double time)
+static void add_flow(struct text *t, const struct aggregate *a, const struct head *head)
 {
 	json_t *object, *rows;
 
 	if (!a->flow_count)
 		return;
-	object = json_object();
+	object = begin(head);
 	rows = json_array();
-	put_time(object, time);
 	for (size_t i = 0; i < a->flow_count; i++) {
 		json_t *row = json_object();
 
@@ -113,12 +122,11 @@ static void add_flow(struct text *t, const struct aggregate *a, double time)
 	json_add_line(t, object);
 }
 
-static void add_accounting(struct text *t, const struct aggregate *a, double time)
+static void add_accounting(struct text *t, const struct aggregate *a, const struct head *head)
 {
-	json_t *object = json_object();
+	json_t *object = begin(head);
 	json_t *reasons = json_object();
 
-	put_time(object, time);
 	json_put_count(object, "delivered_before", a->delivered_before);
 	json_put_count(object, "delivered", a->delivered);
 	json_put_count(object, "recorded", a->recorded);
@@ -140,7 +148,8 @@ static void add_accounting(struct text *t, const struct aggregate *a, double tim
 	json_add_line(t, object);
 }
 
-void hist_json_render(struct text *t, const struct aggregate *a, enum grouping by, double time)
+static void render(
+	struct text *t, const struct aggregate *a, enum grouping by, const struct head *head)
 {
 	struct aggregate grouped = {0};
 
@@ -150,8 +159,23 @@ void hist_json_render(struct text *t, const struct aggregate *a, enum grouping b
 	}
 	for (size_t i = 0; i < grouped.series_count; i++)
 		if (grouped.series[i].histogram.count)
-			add_series(t, &grouped.series[i], time);
-	add_flow(t, a, time);
-	add_accounting(t, a, time);
+			add_series(t, &grouped.series[i], head);
+	add_flow(t, a, head);
+	add_accounting(t, a, head);
 	aggregate_fini(&grouped);
+}
+
+void hist_json_render(struct text *t, const struct aggregate *a, enum grouping by, double time)
+{
+	const struct head head = {.time = time};
+
+	render(t, a, by, &head);
+}
+
+void hist_json_render_process(
+	struct text *t, const struct aggregate *a, enum grouping by, const char *process)
+{
+	const struct head head = {.process = process, .time = -1};
+
+	render(t, a, by, &head);
 }

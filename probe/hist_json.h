@@ -14,4 +14,8 @@
  * end [null, count]. Metrics in messages have `sum`, the others `sum_seconds` and seconds. */
 void hist_json_render(struct text *t, const struct aggregate *a, enum grouping by, double time);
 
+/* The same with `process` (NULL = none) in each object, and no time. */
+void hist_json_render_process(
+	struct text *t, const struct aggregate *a, enum grouping by, const char *process);
+
 #endif

@@ -2,6 +2,7 @@
 /* Sorts, then folds each element into its equal neighbour. */
 #include "probe/merge.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,4 +106,90 @@ void merge_equals(struct aggregate *a)
 	}
 	a->counter_count = used;
 	flows_merge(a);
+}
+
+/* ---- two processes ---- */
+
+/* Moves `more` elements behind those of `*to`. */
+static int append(void **to, size_t *count, void *from, size_t more, size_t bytes)
+{
+	char *room;
+
+	if (!more)
+		return 0;
+	room = realloc(*to, (*count + more) * bytes);
+	if (!room)
+		return -ENOMEM;
+	memcpy(room + *count * bytes, from, more * bytes);
+	*to = room;
+	*count += more;
+	return 0;
+}
+
+/* The array, its count and the size of an element; what was moved is not freed with `from`. */
+#define MOVE(array, array_count)                                                                   \
+	do {                                                                                       \
+		void *moved_ = to->array;                                                          \
+                                                                                                   \
+		if (append(&moved_, &to->array_count, from->array, from->array_count,              \
+			    sizeof(*to->array)) < 0)                                               \
+			r = -ENOMEM;                                                               \
+		else                                                                               \
+			from->array_count = 0;                                                     \
+		to->array = moved_;                                                                \
+	} while (0)
+
+static void raise(uint64_t *to, uint64_t from)
+{
+	if (*to < from)
+		*to = from;
+}
+
+static void numbers_add(struct aggregate *to, const struct aggregate *from)
+{
+	to->delivered_before += from->delivered_before;
+	to->delivered += from->delivered;
+	to->recorded += from->recorded;
+	to->unstamped += from->unstamped;
+	for (size_t i = 0; i < AGGREGATE_LOST_REASONS; i++)
+		to->lost[i] += from->lost[i];
+	to->clamped += from->clamped;
+	to->series_overflow += from->series_overflow;
+	to->gaps += from->gaps;
+	to->folded += from->folded;
+	to->folding |= from->folding;
+	to->overhead += from->overhead;
+	raise(&to->elapsed_ns, from->elapsed_ns);
+	raise(&to->attach_ns, from->attach_ns);
+	raise(&to->sample_every, from->sample_every);
+	/* Attached is who has one that is. */
+	if (from->alive)
+		to->detached = (!to->alive || to->detached) && from->detached;
+	to->alive |= from->alive;
+}
+
+static void head_take(struct aggregate *to, struct aggregate *from)
+{
+	if (to->command)
+		return;
+	to->pid = from->pid;
+	to->command = from->command;
+	to->mode = from->mode;
+	from->command = from->mode = NULL;
+}
+
+int merge_add(struct aggregate *to, struct aggregate *from)
+{
+	int r = 0;
+
+	head_take(to, from);
+	numbers_add(to, from);
+	MOVE(series, series_count);
+	MOVE(counters, counter_count);
+	MOVE(flows, flow_count);
+	MOVE(loops, loop_count);
+	MOVE(deep, deep_count);
+	aggregate_fini(from);
+	merge_equals(to);
+	return r;
 }

@@ -89,7 +89,10 @@ const struct metric metrics[] = {
 		"Resident memory of actorprobe itself."),
 	GAUGE("actorprobe_build_info", METRIC_BUILD, "version", "info",
 		"Always 1; the label is the version of actorprobe."),
-	GAUGE("actorprobe_target_info", METRIC_TARGET, "pid,command,exe,container", "info",
+	GAUGE("actorprobe_targets", METRIC_TARGETS, "", "processes",
+		"Processes that are observed now."),
+	GAUGE("actorprobe_target_info", METRIC_TARGET, "pid,command,exe,cgroup,container",
+		"info",
 		"Always 1; the labels name the observed process."),
 };
 

@@ -34,6 +34,7 @@ enum metric_source {
 	METRIC_CPU,
 	METRIC_MEMORY,
 	METRIC_BUILD,
+	METRIC_TARGETS,
 	METRIC_TARGET,
 };
 

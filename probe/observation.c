@@ -4,13 +4,12 @@
 
 #include "probe/observation.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "probe/signals.h"
 
 #define SECOND_NS 1000000000ull
 
@@ -62,24 +61,6 @@ unsigned int observation_plan_due(struct observation_plan *plan, uint64_t now_ns
 	return events;
 }
 
-static int signals_open(struct observation *o, struct error *error)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGWINCH);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	o->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (o->signal_fd < 0)
-		return error_set(error, EXIT_KERNEL,
-			"no descriptor for signals (%s); raise the limit with ulimit -n",
-			strerror(errno));
-	return 0;
-}
-
 static int open_with(struct observation *o, const struct arguments *a,
 	struct recording *recording, struct error *error)
 {
@@ -99,7 +80,7 @@ static int open_with(struct observation *o, const struct arguments *a,
 
 	memset(o, 0, sizeof(*o));
 	o->signal_fd = -1;
-	code = signals_open(o, error);
+	code = signals_open(&o->signal_fd, error);
 	if (!code)
 		code = session_open(&o->session, &options, error);
 	/* A turn that is open already is known to be so from now on. */
@@ -112,7 +93,7 @@ static int open_with(struct observation *o, const struct arguments *a,
 	}
 	session_confine(o->session);
 	o->watch_ns = now();
-	o->watch_output = a->command != OPTION_EXPORT && a->command != OPTION_RECORD;
+	o->watch_output = a->command != OPTION_RECORD;
 	o->plan = (struct observation_plan){
 		.start_ns = now(),
 		.interval_ns = a->interval_ns,
@@ -135,12 +116,10 @@ int observation_record(struct observation *o, const struct arguments *a,
 
 static unsigned int read_signals(int fd)
 {
-	struct signalfd_siginfo info;
-	unsigned int events = 0;
+	unsigned int signals = signals_read(fd);
 
-	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
-		events |= info.ssi_signo == SIGWINCH ? OBSERVATION_RESIZED : OBSERVATION_STOPPED;
-	return events;
+	return (signals & SIGNALS_STOP ? OBSERVATION_STOPPED : 0) |
+	       (signals & SIGNALS_RESIZE ? OBSERVATION_RESIZED : 0);
 }
 
 static void wait_until(struct pollfd *set, nfds_t count, uint64_t until_ns)

@@ -14,7 +14,7 @@ const char option_description[] =
 	"\n"
 	"  actorprobe -p PID [interval [count]]        live view\n"
 	"  actorprobe hist -p PID [interval [count]]   histograms\n"
-	"  actorprobe export -p PID                    metrics for Prometheus\n"
+	"  actorprobe export -p PID [-p PID ...]       metrics for Prometheus\n"
 	"  actorprobe record -p PID -o FILE            keep all of it in a file\n"
 	"  actorprobe report FILE                      show what is in such a file\n"
 	"  actorprobe list                             processes that can be observed\n"
@@ -39,7 +39,7 @@ const char option_description[] =
 	"5 no probes.";
 
 const struct argp_option option_table[] = {
-	{"pid", 'p', "PID", 0, "observe this process", 0},
+	{"pid", 'p', "PID", 0, "observe this process; export: may be given again", 0},
 	{"duration", 'd', "SECONDS", 0, "end after this time", 0},
 	{"by", KEY_BY, "LABEL", 0,
 		"hist, report: group by dispatcher, class or actor; record: actor keeps their paths",
@@ -53,6 +53,10 @@ const struct argp_option option_table[] = {
 		"record: end when the file has so many bytes, like 64M (default 1G)", 0},
 	{"chrome-trace", KEY_CHROME_TRACE, "FILE", 0,
 		"report: write turns and messages as a trace for Perfetto, too", 0},
+	{"process-label", KEY_PROCESS, "WHAT", 0,
+		"export: tell processes apart by command (default with several), exe or pid", 0},
+	{"ttl", KEY_TTL, "SECONDS", 0,
+		"export: how long ended processes stay in the sums (default 300)", 0},
 	{"max-series", KEY_MAX_SERIES, "N", 0, "cap on label sets per metric (default 1000)", 0},
 	{"mode", KEY_MODE, "MODE", 0,
 		"ledger (default): one trap per batch of messages; trace: one per event", 0},
@@ -92,6 +96,8 @@ static const struct {
 	{'j', BIT(OPTION_HIST) | BIT(OPTION_REPORT) | BIT(OPTION_LIST) | BIT(OPTION_DOCTOR)},
 	{'T', OPTION_PRINTING},
 	{KEY_LISTEN, BIT(OPTION_EXPORT)},
+	{KEY_PROCESS, BIT(OPTION_EXPORT)},
+	{KEY_TTL, BIT(OPTION_EXPORT)},
 	{KEY_MAX_SERIES, OPTION_OBSERVING | BIT(OPTION_REPORT)},
 	{KEY_MODE, OPTION_OBSERVING & ~BIT(OPTION_RECORD)},
 	{KEY_SAMPLE, OPTION_OBSERVING},

@@ -30,6 +30,8 @@ enum option_key {
 	KEY_HELP = 'h',
 	KEY_BY = 256,
 	KEY_LISTEN,
+	KEY_PROCESS,
+	KEY_TTL,
 	KEY_MODE,
 	KEY_SAMPLE,
 	KEY_OVERHEAD,

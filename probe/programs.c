@@ -98,6 +98,15 @@ static int reserve_overflow(const struct programs *p)
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		if (bpf_map_update_elem(bpf_map__fd(maps[i]), &key, &zero, BPF_NOEXIST) < 0)
 			return -errno;
+	for (uint32_t i = 0; i <= ACTOR_ABI_LIFE_RESUME; i++) {
+		const struct tally_key tally = {
+			.family = i ? TALLY_LIFE + i : TALLY_YIELDS, .id = MAPS_OVERFLOW};
+		const uint64_t none = 0;
+
+		if (bpf_map_update_elem(bpf_map__fd(p->skeleton->maps.tallies), &tally, &none,
+			    BPF_NOEXIST) < 0)
+			return -errno;
+	}
 	return 0;
 }
 

@@ -109,8 +109,8 @@ const char *server_address(const struct server *s)
 
 /* ---- answers ---- */
 
-static enum MHD_Result respond(struct MHD_Connection *connection, unsigned int status,
-	const struct server_answer *answer)
+static enum MHD_Result respond(
+	struct MHD_Connection *connection, unsigned int status, const struct server_answer *answer)
 {
 	const struct text *body = &answer->body;
 	struct MHD_Response *response = MHD_create_response_from_buffer(

@@ -18,7 +18,7 @@ struct server_request {
 /* What a page answers; the body is freed by the server. */
 struct server_answer {
 	struct text body;
-	const char *content_type; /* set to plain text before the page is asked */
+	const char *content_type;     /* set to plain text before the page is asked */
 	const char *content_encoding; /* NULL = as it is */
 };
 
@@ -35,8 +35,8 @@ struct server_route {
 /* Listens; nothing is answered before server_start(). 0 or an error: address in use, not ours. */
 int server_open(struct server **out, const struct number_address *address, struct error *error);
 
-/* Begins to answer GET and HEAD of the routes, which must stay, and of "/" with their names. 0 or an
- * error. */
+/* Begins to answer GET and HEAD of the routes, which must stay, and of "/" with their names. 0 or
+ * an error. */
 int server_start(struct server *s, const struct server_route *routes, size_t count, void *context,
 	struct error *error);
 

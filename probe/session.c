@@ -22,6 +22,7 @@
 #include "probe/target.h"
 #include "probe/programs.h"
 #include "probe/recording.h"
+#include "probe/zeroes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -36,6 +37,9 @@ struct session {
 	struct target target;
 	struct remote *remote;
 	struct directory *directory; /* the newest that could be read */
+	struct directory_pairs pairs; /* at the attach */
+	uint32_t max_series;
+	bool zeroes;
 	struct pathbook paths;
 	struct loopwatch watch;
 	struct calibration calibration;
@@ -115,7 +119,8 @@ static int root_read(struct session *s, struct error *error)
 	for (;;) {
 		directory_free(s->directory);
 		s->directory = NULL;
-		r = directory_read(&s->directory, s->remote, s->target.root_address, 0);
+		r = directory_read(&s->directory, s->remote, s->target.root_address,
+			s->zeroes ? DIRECTORY_PAIRS : 0);
 		if (r < 0)
 			return directory_error(r, &s->target, error);
 		r = version_error(s, error);
@@ -203,7 +208,7 @@ static int attach(struct session *s, const struct session_options *options, stru
 		.force_perf = options->force_perf,
 		.messages_given = d->minor >= 1,
 		.sample_every = options->sample_every,
-		.max_series = series_bounded(options->max_series),
+		.max_series = s->max_series,
 		.verbose = options->verbose,
 	};
 	uint64_t before;
@@ -235,6 +240,8 @@ int session_open(struct session **out, const struct session_options *options, st
 	if (!s)
 		return error_set(error, EXIT_KERNEL, "out of memory");
 	s->by_actor = options->by_actor;
+	s->zeroes = options->zeroes;
+	s->max_series = series_bounded(options->max_series);
 	s->mode = options->mode;
 	s->recording = options->recording;
 	s->sample_every = options->sample_every ? options->sample_every : 1;
@@ -250,8 +257,11 @@ int session_open(struct session **out, const struct session_options *options, st
 	}
 	if (r == 0)
 		r = root_read(s, error);
-	if (r == 0)
+	if (r == 0) {
+		s->pairs = s->directory->pairs; /* moved */
+		s->directory->pairs = (struct directory_pairs){0};
 		r = attach(s, options, error);
+	}
 	if (r != 0) {
 		session_close(s);
 		return r;
@@ -363,6 +373,8 @@ int session_read(struct session *s, struct aggregate *a, struct error *error)
 	r = collection_fill(&source, &names, a);
 	recording_renew(s);
 	source_unlock(s);
+	if (r == 0 && s->zeroes)
+		r = zeroes_fill(s->directory, &s->pairs, s->max_series, a);
 	a->folding = a->folded != s->folded;
 	s->folded = a->folded;
 	if (r == 0 && a->alive)
@@ -447,6 +459,7 @@ void session_close(struct session *s)
 	remote_close(s->remote);
 	directory_free(s->directory);
 	pathbook_fini(&s->paths);
+	free(s->pairs.pairs);
 	target_close(&s->target);
 	free(s);
 }

@@ -83,6 +83,8 @@ static void sample_merge(
 		histogram_add(to->histogram, from->histogram);
 	else if (metric->type == METRIC_COUNTER)
 		to->value += from->value;
+	else if (metric->source == METRIC_TARGETS)
+		to->value += from->value;
 	else if (to->value < from->value)
 		to->value = from->value;
 }
@@ -201,6 +203,7 @@ static void make_targets(struct maker *m)
 		label_add(s, "pid", t->pid);
 		label_add(s, "command", t->command);
 		label_add(s, "exe", t->exe);
+		label_add(s, "cgroup", t->cgroup);
 		label_add(s, "container", t->container);
 	}
 }
@@ -255,6 +258,9 @@ static void make_part(struct maker *m)
 		return make_lost(m);
 	case METRIC_TARGET:
 		return make_targets(m);
+	case METRIC_TARGETS:
+		value_add(m, m->part->target_count);
+		return;
 	default:
 		value_add(m, single_value(m->a, m->family->metric->source));
 	}
@@ -291,6 +297,8 @@ int snapshot_build(struct snapshot *s, const struct snapshot_part *parts, size_t
 		m.family->scale = metric_is_nano(&metrics[i]) ? NANO : 1;
 		if (!make_self(&m, self)) {
 			for (size_t p = 0; p < count; p++) {
+				if (parts[p].name_only && metrics[i].source != METRIC_ATTACHED)
+					continue;
 				m.part = &parts[p];
 				m.a = parts[p].aggregate;
 				make_part(&m);

@@ -2,8 +2,8 @@
 /* One moment of everything that is exported, as plain structs: families, their samples, labels.
  *
  * Every format is a writer that walks a snapshot; none of them looks at an aggregate. Families come
- * in the order of the table `metrics`, each of them has at least one sample, and no two samples of a
- * family have the same labels. A snapshot is used by one thread at a time.
+ * in the order of the table `metrics`, each of them has at least one sample, and no two samples of
+ * a family have the same labels. A snapshot is used by one thread at a time.
  */
 #ifndef PROBE_SNAPSHOT_H
 #define PROBE_SNAPSHOT_H
@@ -45,7 +45,8 @@ struct snapshot_target {
 	char pid[16];
 	const char *command;
 	const char *exe;
-	const char *container; /* id of its container, or path of its cgroup */
+	const char *cgroup;
+	const char *container; /* id of its container */
 };
 
 /* What is counted together: one process, or all that are told apart by one label. */
@@ -55,6 +56,7 @@ struct snapshot_part {
 	const struct snapshot_target *targets; /* those that run */
 	size_t target_count;
 	uint64_t start_unix_ns;
+	bool name_only; /* it ended long ago: all that is told is that it is not attached */
 };
 
 /* What actorprobe says about itself. */

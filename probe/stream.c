@@ -33,7 +33,8 @@ int stream_init(struct stream *s, const struct stream_options *options)
 	table_init(&s->turns, options->max_series, sizeof(struct turn_series));
 	table_init(&s->delays, options->max_series, sizeof(struct delay_series));
 	table_init(&s->gaps, GAPS_MAX, sizeof(struct gap_series));
-	table_init(&s->tallies, MAPS_TALLIES, sizeof(uint64_t));
+	for (size_t i = 0; i < STREAM_TALLIES; i++)
+		table_init(&s->tallies[i], options->max_series, sizeof(uint64_t));
 	table_init(&s->flows, FLOWS_MAX, sizeof(uint64_t));
 	return s->senders ? 0 : -ENOMEM;
 }
@@ -41,8 +42,10 @@ int stream_init(struct stream *s, const struct stream_options *options)
 void stream_fini(struct stream *s)
 {
 	struct table *const tables[] = {
-		&s->mails, &s->turns, &s->delays, &s->gaps, &s->tallies, &s->flows};
+		&s->mails, &s->turns, &s->delays, &s->gaps, &s->flows};
 
+	for (size_t i = 0; i < STREAM_TALLIES; i++)
+		table_fini(&s->tallies[i]);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		table_fini(tables[i]);
 	free(s->senders);
@@ -218,9 +221,10 @@ static void loop_add(struct stream *s, const struct actor_abi_record *r, uint64_
 }
 
 static void tally_add(
-	struct stream *s, uint32_t family, uint64_t id, uint64_t reason, uint64_t weight)
+	struct stream *s, size_t family, uint64_t id, uint64_t reason, uint64_t weight)
 {
-	counter_add(&s->tallies, reason > UINT16_MAX ? MAPS_OVERFLOW : reason, family,
+	counter_add(&s->tallies[family < STREAM_TALLIES ? family : STREAM_TALLIES - 1],
+		reason > UINT16_MAX ? MAPS_OVERFLOW : reason, 0,
 		id > UINT16_MAX ? MAPS_OVERFLOW : (uint32_t)id, weight);
 }
 
@@ -233,14 +237,14 @@ static void life_add(struct stream *s, const struct actor_abi_record *r, uint64_
 		sender_learn(s, r->who, (uint32_t)id);
 	if (event == ACTOR_ABI_LIFE_DISPATCHER_ERROR)
 		id = r->first;
-	tally_add(s, TALLY_LIFE + event, id, event == ACTOR_ABI_LIFE_DROP ? r->second : 0, weight);
+	tally_add(s, event ? event : STREAM_TALLIES, id, event == ACTOR_ABI_LIFE_DROP ? r->second : 0, weight);
 }
 
 static void other_add(struct stream *s, const struct actor_abi_record *r, uint64_t weight)
 {
 	switch (actor_abi_meta_kind(r->meta)) {
 	case ACTOR_ABI_YIELD:
-		tally_add(s, TALLY_YIELDS, actor_abi_meta_dispatcher(r->meta), r->first, weight);
+		tally_add(s, STREAM_YIELDS, actor_abi_meta_dispatcher(r->meta), r->first, weight);
 		break;
 	case ACTOR_ABI_LOOP:
 		loop_add(s, r, weight);

@@ -18,6 +18,10 @@
 #define STREAM_NOBODY  (MAPS_OVERFLOW - 1)
 #define STREAM_UNKNOWN (MAPS_OVERFLOW - 2)
 
+/* Families of plain counters: yields, then life events by their number, then all others. */
+#define STREAM_YIELDS  0
+#define STREAM_TALLIES (ACTOR_ABI_LIFE_RESUME + 2)
+
 /* The batches of one loop that came through the ring. */
 struct stream_loop {
 	bool known;
@@ -47,7 +51,8 @@ struct stream {
 	struct calibration_pair origin; /* the rate is measured from here */
 	/* struct mail_series, turn_series, delay_series, gap_series by struct series_key */
 	struct table mails, turns, delays, gaps;
-	struct table tallies; /* uint64_t; actor: reason, dispatcher: family, class_id: id */
+	/* uint64_t; actor: reason, class_id: id. Each family has its own cap. */
+	struct table tallies[STREAM_TALLIES];
 	struct table
 		flows; /* uint64_t; dispatcher: class of the sender, class_id: of the receiver */
 	struct stream_sender *senders; /* classes of actors by a hash of their slots */

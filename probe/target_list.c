@@ -105,7 +105,8 @@ static void entry_fill(struct target_entry *e, const struct objects *objects, si
 	e->probes = notes->site_count;
 	if (r == 0)
 		r = directory_read(&d, remote,
-			objects_address(objects, carrier, notes, notes->root_address), 1);
+			objects_address(objects, carrier, notes, notes->root_address),
+			DIRECTORY_ACTORS);
 	e->reason = strdup(obstacle(notes, d, r));
 	e->attachable = e->reason && !*e->reason;
 	if (d) {

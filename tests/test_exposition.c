@@ -106,7 +106,7 @@ static void read_comment(const char *line)
 
 static void page_read(struct aggregate *a)
 {
-	struct snapshot_target target = {"4711", a->command, NULL, NULL};
+	struct snapshot_target target = {"4711", a->command, NULL, NULL, NULL};
 	struct snapshot_part part = {.aggregate = a, .targets = &target, .target_count = 1};
 	struct snapshot snapshot;
 	struct text text = {0};

@@ -60,9 +60,8 @@ static void processes_are_told_apart_by_one_label(void **state)
 				 "process=bank,dispatcher=default,class=price")
 				 ->histogram->count,
 		1000);
-	assert_int_equal(
-		sample(&s, "actor_messages_delivered_total", "process=bank,class=price")
-			->start_unix_ns,
+	assert_int_equal(sample(&s, "actor_messages_delivered_total", "process=bank,class=price")
+				 ->start_unix_ns,
 		9);
 	/* What is of actorprobe itself is of no process. */
 	assert_int_equal(sample(&s, "actorprobe_cpu_seconds_total", "")->value, 1500000000);
@@ -106,7 +105,8 @@ static void facts_of_a_process_are_in_the_info_metric_only(void **state)
 {
 	struct aggregate a;
 	const struct snapshot_target targets[] = {
-		{"4711", "shop", "/usr/bin/shop", "0123abcd"}, {"4712", "shop", NULL, NULL}};
+		{"4711", "shop", "/usr/bin/shop", "/a.slice", "0123abcd"},
+		{"4712", "shop", NULL, NULL, NULL}};
 	const struct snapshot_part part = {
 		.process = "shop", .aggregate = &a, .targets = targets, .target_count = 2};
 	struct snapshot s;
@@ -114,9 +114,9 @@ static void facts_of_a_process_are_in_the_info_metric_only(void **state)
 	sample_fill(&a, 1);
 	assert_int_equal(snapshot_build(&s, &part, 1, &self), 0);
 	assert_non_null(sample(&s, "actorprobe_target_info",
-		"process=shop,pid=4711,command=shop,exe=/usr/bin/shop,container=0123abcd"));
-	assert_non_null(
-		sample(&s, "actorprobe_target_info", "process=shop,pid=4712,command=shop"));
+		"process=shop,pid=4711,command=shop,exe=/usr/bin/shop,cgroup=/a.slice,container="
+		"0123abcd"));
+	assert_non_null(sample(&s, "actorprobe_target_info", "process=shop,pid=4712,command=shop"));
 	for (size_t i = 0; i < s.family_count; i++)
 		for (size_t k = 0; k < s.families[i].count; k++)
 			for (size_t l = 0; l < s.families[i].samples[k].label_count; l++)
