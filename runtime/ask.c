@@ -86,6 +86,8 @@ int actor_system_ask(struct actor_system *system, actor_ref to, struct actor_typ
 	for (uint32_t i = 0; i < system->loop_count; i++)
 		if (actor__loop_here(system->loops[i]))
 			return -EDEADLK;
+	if (system->driver && system->driver->thread == (uintptr_t)pthread_self())
+		return -EDEADLK;
 	rc = actor__envelope_fill(&e, to, 0, type, payload, bytes);
 	if (rc)
 		return rc;

@@ -38,7 +38,8 @@ static bool loop_rests(struct actor__loop *loop, bool here)
 		if (channel && atomic_load_explicit(&channel->queued, memory_order_relaxed))
 			return false;
 	}
-	return here ? actor__dispatchers_ready(loop) == 0 : atomic_load(&loop->sleeping) != 0;
+	return here || loop->system->driver ? actor__dispatchers_ready(loop) == 0
+					    : atomic_load(&loop->sleeping) != 0;
 }
 
 static uint64_t worked(const struct actor_system *system)
@@ -107,7 +108,7 @@ static bool jobs_done(const struct actor_system *system)
 static void end_self(struct actor_system *system)
 {
 	system->ended = true;
-	for (uint32_t i = 1; i < system->loop_count; i++)
+	for (uint32_t i = 1; i < system->loop_count && !system->driver; i++)
 		pthread_join(system->loops[i]->owner, NULL);
 	actor__loop_end(system->loops[0]);
 }
@@ -317,8 +318,8 @@ static void on_thread_ended(struct actor__loop *loop)
 	}
 	if (!system->failed)
 		closed_tell(system);
-	if (system->waited_for || system->failed)
-		return; /* actor_system_close_wait() joins and frees */
+	if (system->waited_for || system->failed || system->driver)
+		return; /* actor_system_close_wait() joins and frees; a driver frees */
 	pthread_detach(pthread_self());
 	actor__system_free(system);
 }
@@ -333,7 +334,7 @@ static int wait_check(struct actor_system *system)
 {
 	if (actor__forked(system))
 		return -ECHILD;
-	if (system->embedded)
+	if (system->embedded || system->driver)
 		return -EINVAL;
 	for (uint32_t i = 0; i < system->loop_count; i++)
 		if (actor__loop_here(system->loops[i]))

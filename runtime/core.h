@@ -396,6 +396,13 @@ enum actor__phase {
 struct actor__config;
 struct actor__signals;
 
+/* Drives all loops of a system from one thread, by hand, see kit.h. A loop has this thread's mark in
+ * `thread` only while it does something, and seems to sleep all the time. */
+struct actor__driver {
+	uintptr_t thread; /* pthread_self() */
+	void (*told)(struct actor__driver *driver); /* an inbox has got mail; on any thread */
+};
+
 struct actor_system {
 	char name[ACTOR_NAME_BYTES + 1];
 	struct actor__config *config; /* NULL: no file */
@@ -413,6 +420,7 @@ struct actor_system {
 	uint32_t loop_count;
 	struct actor__loop **loops; /* the caller's first */
 	bool embedded;
+	struct actor__driver *driver; /* NULL: the loops have threads */
 	struct actor__names names;
 	struct actor__waiters waiters;
 	_Atomic uint32_t warned; /* of a high throughput of an actor */

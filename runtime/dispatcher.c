@@ -296,6 +296,16 @@ static void immediate_rotate(struct actor__loop *loop, struct actor_dispatcher *
 	d->next = NULL;
 }
 
+static void drain_end(struct actor__loop *loop)
+{
+	loop->abi->ready = actor__dispatchers_ready(loop);
+	if (!loop->abi->ready)
+		actor__handles_rest(loop);
+	else
+		actor__handles_ensure(loop); /* a handler may have walked over the loop */
+	loop->in_drain = false;
+}
+
 uint32_t actor__dispatchers_drain(struct actor__loop *loop, bool pass_ends)
 {
 	struct actor_dispatcher *immediate = NULL;
@@ -320,13 +330,19 @@ uint32_t actor__dispatchers_drain(struct actor__loop *loop, bool pass_ends)
 		pass_end(loop);
 	if (immediate)
 		immediate_rotate(loop, immediate);
-	loop->abi->ready = actor__dispatchers_ready(loop);
-	if (!loop->abi->ready)
-		actor__handles_rest(loop);
-	else
-		actor__handles_ensure(loop); /* a handler may have walked over the loop */
-	loop->in_drain = false;
+	drain_end(loop);
 	return total;
+}
+
+void actor__dispatcher_step(struct actor_dispatcher *dispatcher)
+{
+	struct actor__loop *loop = dispatcher->loop;
+
+	loop->in_drain = true;
+	loop->observer.stale = true;
+	run_first(loop, dispatcher);
+	dispatcher->ran = 0;
+	drain_end(loop);
 }
 
 uint32_t actor__dispatchers_ready(const struct actor__loop *loop)

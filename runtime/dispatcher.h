@@ -27,6 +27,9 @@ void actor__dispatchers_close(struct actor__loop *loop);
  * that the counts start anew. */
 uint32_t actor__dispatchers_drain(struct actor__loop *loop, bool pass_ends);
 
+/* Runs the first unit of a dispatcher that has one, whatever its budget. */
+void actor__dispatcher_step(struct actor_dispatcher *dispatcher);
+
 /* Units that are ready on the loop. */
 uint32_t actor__dispatchers_ready(const struct actor__loop *loop);
 

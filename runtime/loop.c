@@ -71,9 +71,32 @@ static bool spin_for_mail(struct actor__loop *loop)
 	return found;
 }
 
+/* One of a system that is driven by hand: whoever drives it takes mail in and runs the units. */
+static void driven_prepare(struct actor__loop *loop)
+{
+	if (loop->dirty)
+		actor__channels_flush(loop);
+	if (actor__probes_records())
+		actor__observe_poll(loop, 0);
+}
+
+static void driven_check(struct actor__loop *loop)
+{
+	if (actor__probes_records() || loop->observer.listening) {
+		actor__observe_polled(loop);
+		actor__observe_pass(loop);
+	}
+	if (atomic_load_explicit(&loop->system->phase, memory_order_relaxed) != ACTOR__OPEN)
+		actor__loop_hooks.passed(loop);
+}
+
 static void on_prepare(struct actor__loop *loop)
 {
 	thread_note(loop);
+	if (ACTOR__UNLIKELY(loop->system->driver != NULL)) {
+		driven_prepare(loop);
+		return;
+	}
 	if (loop->pass)
 		actor__pass_prepare(loop);
 	if (loop->dirty)
@@ -121,6 +144,10 @@ static void on_check(struct actor__loop *loop)
 	uint32_t work;
 
 	thread_note(loop);
+	if (ACTOR__UNLIKELY(loop->system->driver != NULL)) {
+		driven_check(loop);
+		return;
+	}
 	atomic_store_explicit(&loop->sleeping, 0, memory_order_relaxed);
 	if (ACTOR__UNLIKELY(actor__probes_records() || loop->observer.listening)) {
 		actor__observe_polled(loop);
@@ -185,6 +212,7 @@ int actor__loop_open(struct actor_system *system, uint32_t index, uv_loop_t *uv)
 	loop->system = system;
 	loop->index = index;
 	loop->owned = uv == NULL;
+	loop->sleeping = system->driver != NULL;
 	loop->ctx.loop = loop;
 	actor__pendings_init(&loop->pendings);
 	loop->manual_ms = atomic_load(&system->manual_ms);

@@ -44,8 +44,10 @@ INCLUDEDIR ?= $(PREFIX)/include
 BINDIR     ?= $(PREFIX)/bin
 MANDIR     ?= $(PREFIX)/share/man
 INSTALLED = $(LIBDIR)/libactor.a $(LIBDIR)/libactor.so.0 $(LIBDIR)/libactor.so \
-	$(LIBDIR)/pkgconfig/libactor.pc $(INCLUDEDIR)/actor.h $(BINDIR)/actorprobe \
-	$(MANDIR)/man1/actorprobe.1 $(MANDIR)/man3/libactor.3
+	$(LIBDIR)/pkgconfig/libactor.pc $(INCLUDEDIR)/actor.h \
+	$(INCLUDEDIR)/actor_test.h $(BINDIR)/actorprobe \
+	$(MANDIR)/man1/actorprobe.1 $(MANDIR)/man3/libactor.3 \
+	$(MANDIR)/man3/libactor-test.3
 
 .PHONY: install uninstall
 
@@ -74,10 +76,10 @@ install: $(B)/libactor.a $(B)/libactor.so.0 $(B)/actorprobe
 	$(Q)ln -sf libactor.so.0 $(DESTDIR)$(LIBDIR)/libactor.so
 	$(Q)printf '%s\n' "$$LIBACTOR_PC" > $(DESTDIR)$(LIBDIR)/pkgconfig/libactor.pc
 	$(Q)chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/libactor.pc
-	$(Q)install -m 644 runtime/actor.h $(DESTDIR)$(INCLUDEDIR)
+	$(Q)install -m 644 runtime/actor.h runtime/actor_test.h $(DESTDIR)$(INCLUDEDIR)
 	$(Q)install -m 755 $(B)/actorprobe $(DESTDIR)$(BINDIR)
 	$(Q)install -m 644 probe/actorprobe.1 $(DESTDIR)$(MANDIR)/man1
-	$(Q)install -m 644 runtime/libactor.3 $(DESTDIR)$(MANDIR)/man3
+	$(Q)install -m 644 runtime/libactor.3 runtime/libactor-test.3 $(DESTDIR)$(MANDIR)/man3
 	$(Q)if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ]; then ldconfig || true; fi
 
 uninstall:

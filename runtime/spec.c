@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+const struct actor_dispatcher_ops actor__synchronous = {.size = sizeof(actor__synchronous)};
+
 static bool same(const struct actor_dispatcher_spec *a, const struct actor_dispatcher_spec *b)
 {
 	return a->kind == b->kind && a->budget == b->budget && a->ops == b->ops &&
@@ -15,7 +17,7 @@ static bool same(const struct actor_dispatcher_spec *a, const struct actor_dispa
 	       a->on_error_data == b->on_error_data;
 }
 
-static int check(const struct actor_dispatcher_spec *spec)
+static int check(const struct actor_system *system, const struct actor_dispatcher_spec *spec)
 {
 	if (spec->size < sizeof(*spec) || spec->kind < ACTOR_HYBRID || spec->kind > ACTOR_CUSTOM)
 		return ACTOR_EOPTIONS;
@@ -23,6 +25,8 @@ static int check(const struct actor_dispatcher_spec *spec)
 		return ACTOR_ENAME;
 	if (spec->kind == ACTOR_CUSTOM)
 		return spec->ops && spec->ops->execute ? 0 : ACTOR_EOPTIONS;
+	if (spec->ops == &actor__synchronous && !system->driver)
+		return ACTOR_EDISPATCHER;
 	if (spec->kind == ACTOR_MICROTASK)
 		return 0;
 	return spec->budget >= 1 && spec->budget <= ACTOR_BUDGET_MAX ? 0 : ACTOR_EBUDGET;
@@ -55,7 +59,7 @@ int actor__spec_use(struct actor_system *system, const struct actor_dispatcher_s
 
 	if (!spec)
 		spec = &system->standard;
-	rc = check(spec);
+	rc = check(system, spec);
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&system->lock);

@@ -11,6 +11,10 @@ struct actor__spec_list {
 	struct actor_dispatcher_spec spec;
 };
 
+/* In place of the ops of a dispatcher that only a system with a driver may have; it runs what its
+ * actors are told before whoever tells them goes on. Its kind is microtask. */
+extern const struct actor_dispatcher_ops actor__synchronous;
+
 /* Finds or adds a specification (NULL: the system's default). The entry lives as long as the
  * system. 0, ACTOR_EOPTIONS, ACTOR_EDISPATCHER, ACTOR_EBUDGET, ACTOR_ELIMIT, -ENOMEM. */
 int actor__spec_use(struct actor_system *system, const struct actor_dispatcher_spec *spec,

@@ -16,6 +16,7 @@
 #include "signals.h"
 #include "slots.h"
 #include "spec.h"
+#include "system.h"
 #include "tuning.h"
 
 #include <errno.h>
@@ -147,7 +148,8 @@ static void signals_open(struct actor_system *system, const struct actor_system_
 			actor_strerror(rc));
 }
 
-int actor_system_open(struct actor_system **out, const struct actor_system_options *given)
+int actor__system_open(struct actor_system **out, const struct actor_system_options *given,
+	struct actor__driver *driver)
 {
 	struct actor_system_options options;
 	int rc = options_check(&options, given);
@@ -166,12 +168,13 @@ int actor_system_open(struct actor_system **out, const struct actor_system_optio
 		actor__heap_free(system);
 		return rc;
 	}
+	system->driver = driver;
 	rc = system_init(system, &options);
 	if (!rc)
 		rc = loops_open(system, options.loop);
 	if (!rc && !system->embedded)
 		signals_open(system, &options);
-	if (!rc)
+	if (!rc && !driver)
 		started = loops_start(system, &rc);
 	if (!rc && system->embedded)
 		rc = actor__loop_listen(system->loops[0]);
@@ -184,6 +187,11 @@ int actor_system_open(struct actor_system **out, const struct actor_system_optio
 	warn_high(system);
 	*out = system;
 	return 0;
+}
+
+int actor_system_open(struct actor_system **out, const struct actor_system_options *given)
+{
+	return actor__system_open(out, given, NULL);
 }
 
 int actor_system_loops(const struct actor_system *system)

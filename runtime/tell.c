@@ -99,7 +99,20 @@ static int send_outside(struct actor__loop *to, struct actor__envelope *e)
 	return send_failed(e, actor__inbox_send(to, e));
 }
 
-int actor__send(struct actor_system *system, struct actor__envelope *e)
+/* A plain tell, which whoever drives the loops by hand is told of. */
+static int tell_outside(struct actor__loop *to, struct actor__envelope *e)
+{
+	/* Read before: on another thread the system may end as soon as the mail is in. */
+	struct actor__driver *driver = to->system->driver;
+	int rc = send_outside(to, e);
+
+	if (!rc && ACTOR__UNLIKELY(driver != NULL))
+		driver->told(driver);
+	return rc;
+}
+
+static inline __attribute__((always_inline)) int send_anywhere(struct actor_system *system,
+	struct actor__envelope *e, int (*outside)(struct actor__loop *, struct actor__envelope *))
 {
 	struct actor__loop *to = actor__loop_of(system, e->to);
 	int rc;
@@ -107,12 +120,17 @@ int actor__send(struct actor_system *system, struct actor__envelope *e)
 	if (!to)
 		to = system->loops[0]; /* a ref of no loop of ours: a dead letter there */
 	if (!actor__loop_here(to) || to->closed)
-		return send_outside(to, e);
+		return outside(to, e);
 	actor__handles_ensure(to);
 	rc = actor__send_here(to, e);
 	if (to->dirty && !actor__in_turn(to))
 		actor__channels_flush(to);
 	return rc;
+}
+
+int actor__send(struct actor_system *system, struct actor__envelope *e)
+{
+	return send_anywhere(system, e, send_outside);
 }
 
 int actor__envelope_fill(struct actor__envelope *e, actor_ref to, actor_ref sender,
@@ -295,7 +313,7 @@ int actor_system_tell(struct actor_system *system, actor_ref to, struct actor_ty
 	int rc = actor__forked(system) ? -ECHILD
 				       : actor__envelope_fill(&e, to, 0, type, payload, bytes);
 
-	return rc ? rc : actor__send(system, &e);
+	return rc ? rc : send_anywhere(system, &e, tell_outside);
 }
 
 /* Hands the answer to a thread that waits outside. */
