@@ -94,7 +94,7 @@ test-unit: $(B)/actorprobe $(B)/libactor.so.0 $(B)/examples/shop $(TEST_PROGRAMS
 	$(Q)$(TEST_ENVIRONMENT) tests/run $(UNIT_TESTS)
 
 # Packages first, then a make that finds them.
-test: deps
+test: deps stack-tools
 	$(Q)$(MAKE) --no-print-directory test-run
 
 # Each fuzzer for a few seconds.
@@ -105,7 +105,7 @@ fuzz-short: $(TEST_FUZZERS)
 
 # Longer: the seeded stress for minutes, 2000 attaches, the two commands on empty machines, each
 # fuzzer for one minute; STRESS_SEED repeats a run.
-test-long: deps
+test-long: deps stack-tools
 	$(Q)$(MAKE) --no-print-directory test-build $(TEST_FUZZERS)
 	$(Q)$(TEST_ENVIRONMENT) STRESS_SECONDS=$${STRESS_SECONDS:-300} TEST_SECONDS=900 \
 		tests/run $(B)/tests/test_stress
