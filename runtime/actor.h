@@ -846,6 +846,43 @@ ACTOR_EXPORT int actor_system_terminate(struct actor_system *system, actor_ref r
 /* The running actor after this message. */
 ACTOR_EXPORT void actor_stop_self(struct actor_ctx *ctx);
 
+/* ---- death watch ---- */
+
+/* What tells a watcher of an actor's end: a message of the type actor_terminated, whose sender is
+ * the actor that has ended. */
+ACTOR_EXPORT extern struct actor_type actor_terminated;
+
+/* Its payload. */
+struct actor_termination {
+	actor_ref actor;  /* dead by now */
+	int32_t code;     /* of the failure that ended it; 0: none; -ENOENT: it was gone before */
+	int32_t reserved;
+};
+
+/* The running actor is told once when `ref` has ended: after its on_stop has run, its name is free
+ * again, and all it has told the watcher is queued; in a mailbox with ranks the message has the rank
+ * that the program gives it. If `ref` is gone already, or of no loop of this system, it is told at
+ * once. No bound, throttle or want of memory loses the message; it is handled like any other, and
+ * the watch ends with that. A restart of either actor changes nothing. When the watcher ends, so do
+ * its watches: what is queued is a dead letter, nothing else is told.
+ *
+ * Another instance of the same name is another actor. Watching an actor that is watched so already
+ * is 0 and no more. Costs 300 bytes per watch.
+ * Errors: -EINVAL (ACTOR_NONE, the actor itself, no handler runs), ACTOR_ECLOSED in on_stop,
+ * -ENOMEM, ACTOR_ELIMIT, ACTOR_ETHREAD. Probe: enqueue, when it is told. */
+ACTOR_EXPORT int actor_watch(struct actor_ctx *ctx, actor_ref ref);
+
+/* The same with a message of the watcher's choice. The payload as in actor_tell(), owned by the
+ * watch if the result is 0, and destroyed once: handled, a dead letter, or not wanted any more. Of
+ * several calls for one actor, with or without a message, the last one counts. Also ACTOR_ETYPE. */
+ACTOR_EXPORT int actor_watch_with(struct actor_ctx *ctx, actor_ref ref, struct actor_type *type,
+	const void *payload, size_t bytes);
+
+/* Ends a watch: no message of it is handled from now on, even if it is queued already. -ENOENT:
+ * there is none, or its message has been handed to a handler; -EINVAL (no handler runs),
+ * ACTOR_ETHREAD. */
+ACTOR_EXPORT int actor_unwatch(struct actor_ctx *ctx, actor_ref ref);
+
 /* Writes "/user/parent/name" and a NUL. Returns the bytes without NUL, cut to what fits.
  * -ENOENT: the actor is gone. Any thread. */
 ACTOR_EXPORT int actor_path(

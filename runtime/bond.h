@@ -9,7 +9,8 @@
  * nor `fail` is on its way any more; so whoever handles a notice finds its bond.
  *
  * A cell lists its bonds by ties: a parent one for each child on another loop, a child one if its
- * parent lives on another loop. A tie is touched by its cell's loop only. */
+ * parent lives on another loop. A tie is touched by its cell's loop only. Whoever waits for the
+ * cell's end is tied to it as well. */
 #ifndef ACTOR_BOND_H
 #define ACTOR_BOND_H
 
@@ -21,6 +22,7 @@
 enum actor__role {
 	ACTOR__AS_PARENT = 1, /* this end of the bond is the parent's */
 	ACTOR__AS_CHILD = 2,
+	ACTOR__AS_SUBJECT = 3, /* of no bond: of somebody who waits for its end, see vigil.h */
 };
 
 struct actor__tie {

@@ -346,6 +346,9 @@ struct actor__loop {
 	struct actor__deadlines deadlines;
 	struct actor__index timers; /* of actors, by number */
 	uint32_t timer_number;      /* the last one */
+	uint32_t watch_number;      /* the last one */
+	struct actor__tie *untold;  /* ends of which somebody is to be told when there is memory */
+	struct actor__deadline untold_due;
 	uint64_t manual_ms; /* its time, if the program sets it by hand; else 0 */
 	struct actor__observer observer;
 	struct actor__channel *out[ACTOR_ABI_LOOPS]; /* by loop id, made on first use */
@@ -427,6 +430,7 @@ struct actor_system {
 	_Atomic uint32_t next_loop; /* for spawns from outside, by turns */
 	_Atomic uint32_t phase;     /* enum actor__phase */
 	_Atomic uint64_t outside_created; /* by threads that are no loop of ours */
+	_Atomic uint32_t vigils; /* notices of them that are on their way, see farewell.h */
 	pthread_mutex_t lock; /* specs; spawning from outside against closing */
 	struct actor__spec_list *specs;
 	struct actor__shutdown shutdown;

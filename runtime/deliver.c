@@ -10,6 +10,7 @@
 #include "path.h"
 #include "registry.h"
 #include "timers.h"
+#include "watches.h"
 #include "water.h"
 
 #include <errno.h>
@@ -162,6 +163,24 @@ bool actor__deliver_grow(struct actor__cell *cell)
 	return true;
 }
 
+/* What does not wait for its place in the queue. */
+static int deliver_at_once(struct actor__cell *cell, const struct actor__envelope *e)
+{
+	struct actor__envelope message;
+	int rc;
+
+	if (e->bytes == ACTOR__POISON_TERMINATE) {
+		actor__cell_signal(cell, ACTOR__SIGNAL_TERMINATE);
+		return 0;
+	}
+	if (!actor__watches_end(cell, e, &message))
+		return 0;
+	rc = actor__deliver(cell->loop, &message);
+	if (rc)
+		actor__watches_unqueue(cell, &message);
+	return rc;
+}
+
 int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
 {
 	struct actor__cell *cell = actor__slot_find(loop, e->to);
@@ -172,10 +191,8 @@ int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
 		actor__dead_letter(loop, e);
 		return 0;
 	}
-	if (e->flags & ACTOR__POISON && e->bytes == ACTOR__POISON_TERMINATE) {
-		actor__cell_signal(cell, ACTOR__SIGNAL_TERMINATE);
-		return 0;
-	}
+	if (e->flags & ACTOR__POISON && e->bytes >= ACTOR__POISON_TERMINATE)
+		return deliver_at_once(cell, e);
 	if (ACTOR__UNLIKELY(actor__chunk_ends(cell->mailbox.end))) {
 		if (actor__mailbox_boxed(&cell->mailbox))
 			return actor__deliver_boxed(cell, e);

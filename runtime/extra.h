@@ -24,6 +24,7 @@ struct actor__extra {
 	struct actor__stash *stash;
 	uint32_t stash_capacity; /* 0: the usual one */
 	struct actor__index timers; /* by key */
+	struct actor__index watches; /* of other actors, by ref */
 	struct actor__timeout *timeout;
 	struct actor__throttle *throttle;
 	struct actor__job *jobs;        /* of this instance */

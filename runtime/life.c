@@ -4,6 +4,7 @@
 
 #include "event.h"
 #include "family.h"
+#include "farewell.h"
 #include "fault.h"
 #include "hook.h"
 #include "observe.h"
@@ -50,7 +51,10 @@ static void mail_to_dead_letters(struct actor__cell *cell)
 	struct actor__envelope *e;
 
 	while ((e = actor__queue_oldest(cell))) {
-		actor__dead_letter(cell->loop, e);
+		if (e->flags & ACTOR__ENDED && !actor__watches_accept(cell, e))
+			actor__envelope_release(e);
+		else
+			actor__dead_letter(cell->loop, e);
 		actor__queue_done(cell, e);
 	}
 	actor__mailbox_rest(&cell->mailbox, &cell->loop->pool);
@@ -85,6 +89,8 @@ static void finish(struct actor__cell *cell)
 	actor__slot_free(loop->slots, cell->self, cell->flags & ACTOR__FROM_HEAP);
 	actor__event_life(cell, ACTOR_ABI_LIFE_STOP, cell->failure);
 	actor__names_remove(&loop->system->names, cell->name);
+	actor__farewell_tell(cell);
+	actor__farewell_unwatch_all(cell);
 	actor__family_leave(cell);
 	actor__life_free(loop, cell);
 	/* Release: whoever counts the last end finds what this actor sent (close.c). */

@@ -15,6 +15,7 @@ enum actor__envelope_flag {
 	ACTOR__REPLY = 8,    /* answers the ask with this number */
 	ACTOR__FOREIGN = 16, /* came from another loop or thread */
 	ACTOR__WAITER = 32,  /* `ask` is the number of a thread that waits outside */
+	ACTOR__ENDED = 64,   /* tells of its sender's end by the watch with the number `ask` */
 	ACTOR__DESTROY = 128, /* its type has a destroy */
 };
 
@@ -25,6 +26,7 @@ enum actor__poison {
 	ACTOR__POISON_STOP,      /* when its place in the queue comes */
 	ACTOR__POISON_KILL,      /* fails it at its place in the queue */
 	ACTOR__POISON_TERMINATE, /* at once */
+	ACTOR__POISON_WORD, /* ends nothing: word for the watch `ask` that its sender has ended */
 };
 
 struct actor__block_payload {
@@ -63,7 +65,8 @@ static inline int actor__envelope_timed(const struct actor__envelope *envelope)
 /* Must no bound or throttle hold it? Whoever waits for such mail would wait for ever. */
 static inline int actor__envelope_kept(const struct actor__envelope *envelope)
 {
-	return envelope->flags & (ACTOR__POISON | ACTOR__REPLY) && !actor__envelope_timed(envelope);
+	return envelope->flags & (ACTOR__POISON | ACTOR__REPLY | ACTOR__ENDED) &&
+	       !actor__envelope_timed(envelope);
 }
 
 /* A chunk's size is its alignment, so that a place behind its last one is a multiple of it. */

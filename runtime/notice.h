@@ -27,6 +27,8 @@ enum actor__command {
 	ACTOR__CHILD_GONE = 3, /* to: the parent */
 	ACTOR__COMPLETED = 20, /* a pending handler, whose it is */
 	ACTOR__ASKED = 21,     /* a query from outside */
+	ACTOR__WATCH = 22,     /* somebody waits for an actor's end, see vigil.h */
+	ACTOR__UNWATCH = 23,   /* and no longer */
 	/* orders to a loop */
 	ACTOR__STOP_ALL = 4,
 	ACTOR__END = 5,        /* close the loop */

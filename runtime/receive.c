@@ -5,6 +5,7 @@
 #include "channel.h"
 #include "deliver.h"
 #include "family.h"
+#include "farewell.h"
 #include "fault.h"
 #include "later.h"
 #include "notice.h"
@@ -41,6 +42,12 @@ static void notice_take_in(struct actor__loop *loop, struct actor__notice *notic
 		break;
 	case ACTOR__ASKED:
 		actor__query_arm(loop, notice);
+		break;
+	case ACTOR__WATCH:
+		actor__farewell_begun(loop, notice);
+		break;
+	case ACTOR__UNWATCH:
+		actor__farewell_cancelled(loop, notice);
 		break;
 	default:
 		actor__receive_order(loop, notice->command);

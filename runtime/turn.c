@@ -6,6 +6,7 @@
 #include "pending.h"
 #include "queue.h"
 #include "timers.h"
+#include "watches.h"
 
 /* The answer to an ask of this actor; a late one is ignored. */
 static int reply_handle(struct actor_ctx *ctx, struct actor__cell *cell, struct actor__envelope *e)
@@ -77,7 +78,8 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 	uint32_t timer = actor__envelope_timed(e) ? e->ask : 0;
 	int rc;
 
-	if (timer && !actor__timers_accept(cell, e, &ctx->missed)) {
+	if ((timer && !actor__timers_accept(cell, e, &ctx->missed)) ||
+		(e->flags & ACTOR__ENDED && !actor__watches_accept(cell, e))) {
 		actor__envelope_release(e);
 		actor__queue_done(cell, e);
 		return false;

@@ -40,6 +40,8 @@ extern uint64_t seed;
 	X(untick, 20)                                                                              \
 	X(quiet, 10)                                                                               \
 	X(throttle, 10)                                                                            \
+	X(watch, 30)                                                                               \
+	X(unwatch, 15)                                                                             \
 	X(stash, 50)                                                                               \
 	X(unstash, 40)                                                                             \
 	X(become, 10)                                                                              \

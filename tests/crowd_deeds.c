@@ -108,6 +108,34 @@ static void do_quiet(struct act *act)
 	count_call(DO_quiet, actor_receive_timeout(act->ctx, random_below(&act->self->random, 4)));
 }
 
+/* The runtime's own message, or one that counts. */
+static void do_watch(struct act *act)
+{
+	uint64_t *random = &act->self->random;
+	const uint64_t payload = 7;
+	actor_ref ref = somebody(random);
+
+	if (ref == actor_self(act->ctx))
+		return;
+	if (random_below(random, 2)) {
+		count_call(DO_watch, actor_watch(act->ctx, ref));
+		return;
+	}
+	count_made(TICK);
+	accepted(TICK, actor_watch_with(act->ctx, ref, &tick_type, &payload, sizeof(payload)),
+		DO_watch);
+}
+
+static void do_unwatch(struct act *act)
+{
+	int rc = -ENOENT;
+
+	for (int i = 0; i < 8 && rc == -ENOENT; i++)
+		rc = actor_unwatch(act->ctx, somebody(&act->self->random));
+	if (rc != -ENOENT)
+		count_call(DO_unwatch, rc);
+}
+
 static void do_throttle(struct act *act)
 {
 	uint64_t *random = &act->self->random;

@@ -66,6 +66,33 @@ bool trail_becomes(char letter, const char *text)
 	return false;
 }
 
+/* Who is called what; each loop notes its own. */
+static struct {
+	actor_ref ref;
+	char letter;
+} names[256];
+static uint32_t named;
+
+static void name_note(actor_ref ref, char letter)
+{
+	pthread_mutex_lock(&lock);
+	names[named % COUNT(names)].ref = ref;
+	names[named++ % COUNT(names)].letter = letter;
+	pthread_mutex_unlock(&lock);
+}
+
+static char name_of(actor_ref ref)
+{
+	char letter = '?';
+
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (names[i].ref == ref)
+			letter = names[i].letter;
+	pthread_mutex_unlock(&lock);
+	return letter;
+}
+
 static struct member *self(struct actor_ctx *ctx)
 {
 	return actor_state(ctx);
@@ -90,6 +117,7 @@ static int begin(struct actor_ctx *ctx, char what)
 	struct member *m = self(ctx);
 
 	mark(what, m->letter);
+	name_note(actor_self(ctx), m->letter);
 	atomic_fetch_add(&members_alive, 1);
 	if (m->child) {
 		int rc = spawn_child(ctx, (struct member){.letter = m->child}, m->child_loop,
@@ -151,6 +179,18 @@ static int obey(struct actor_ctx *ctx, const struct order *o)
 		return actor_kill(ctx, o->ref);
 	case TERMINATE:
 		return actor_terminate(ctx, o->ref);
+	case WATCH:
+		return actor_watch(ctx, o->ref);
+	case WATCH_WITH: {
+		uint64_t token = token_new((uint64_t)o->number);
+		int rc = actor_watch_with(ctx, o->ref, &token_type, &token, sizeof(token));
+
+		if (rc)
+			token_type.destroy(&token, sizeof(token));
+		return rc;
+	}
+	case UNWATCH:
+		return actor_unwatch(ctx, o->ref);
 	case TELL:
 		return actor_tell(
 			ctx, o->ref, &order_type, &(struct order){NOTE}, sizeof(struct order));
@@ -169,6 +209,14 @@ static int member_message(struct actor_ctx *ctx, const struct actor_message *mes
 	struct member *m = self(ctx);
 	struct order o;
 
+	if (message->type == &actor_terminated) {
+		const struct actor_termination *end = message->payload;
+
+		last_reason = end->code;
+		mark('(', end->actor == message->sender ? name_of(end->actor) : '#');
+	}
+	if (message->type == &token_type)
+		mark('(', (char)*(const uint64_t *)message->payload);
 	if (message->type != &order_type)
 		return 0;
 	memcpy(&o, message->payload, sizeof(o));

@@ -21,7 +21,7 @@ enum order_kind {
 	KILL,
 	TERMINATE,
 	WATCH,
-	WATCH_WITH, /* the message is a token with `number` */
+	WATCH_WITH, /* the message is a token with `number`, a letter: told as the end of that one */
 	UNWATCH,
 	GRACEFUL, /* within `number` ms */
 	TELL,	  /* `ref` a NOTE */
