@@ -9,7 +9,7 @@ fail() {
 	exit 1
 }
 
-make --no-print-directory B="$build" "$build/bench/bench" >/dev/null
+make --no-print-directory B="$build" "$build/bench/bench" "$build/bench/mix" >/dev/null
 bench=$build/bench/bench
 ran=0
 run() {
@@ -20,8 +20,8 @@ run() {
 	esac
 }
 
-for workload in tell_flood volley ask ring100 fanout spawn idle_mem idle_mem_used cross_flood \
-	cross_volley; do
+for workload in tell_flood volley ask ring100 fanout spawn idle_mem idle_mem_used queued_mem \
+	queued_mem_block cross_flood cross_volley; do
 	run $workload total=10000 repetitions=2
 done
 run wake total=10 repetitions=1
@@ -31,6 +31,15 @@ for dispatcher in hybrid-64 hybrid-1000 microtask immediate throughput-16 throug
 	for workload in tell_flood volley fanout; do
 		run $workload dispatcher=$dispatcher throughput=1 total=10000 repetitions=1
 	done
+done
+
+# HTTP beside actors; what was told has to be handled, and the client answered.
+for wish in messages=0 loop=2 dispatcher=microtask dispatcher=synchronous 'burst_ms=20 handler_ns=0'; do
+	timeout 60 "$build/bench/mix" duration_ms=50 messages=20 $wish >"$build/bench/answers" 2>&1 ||
+		fail "mix $wish: $(tail -1 "$build/bench/answers")"
+	awk '$1 == "p50" && $3 > 0 { found = 1 } END { exit !found }' "$build/bench/answers" ||
+		fail "mix $wish: nobody was answered"
+	ran=$((ran + 1))
 done
 
 # Behind a gate one after another runs; what was delivered grows by what was sent.

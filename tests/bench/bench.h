@@ -59,7 +59,8 @@ struct workload {
 
 extern const struct workload workload_tell_flood, workload_cross_flood, workload_volley,
 	workload_cross_volley, workload_ask, workload_ring, workload_fanout, workload_spawn,
-	workload_idle, workload_idle_used, workload_wake, workload_paced, workload_classes;
+	workload_idle, workload_idle_used, workload_wake, workload_paced, workload_classes, workload_queued,
+	workload_queued_block;
 
 extern struct actor_type bench_go, bench_work, bench_query, bench_count;
 extern struct actor_class driver_class;
@@ -73,6 +74,8 @@ int driver_lap_value(struct actor_ctx *ctx, struct driver *d, double value);
 int driver_fail(const struct driver *d, const char *what, uint64_t got, uint64_t expected);
 /* Called when the last result is printed; defined by main. */
 void bench_finished(void);
+/* Of this process. */
+uint64_t bench_resident_bytes(void);
 /* Ties the calling thread to a CPU, where there are as many. */
 void bench_pin(int cpu);
 

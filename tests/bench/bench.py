@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Runs the suites, prints one table and the checklist, writes results.jsonl.
 
-   bench.py [--quick] [SUITE ...]      runtime savina dispatchers observe collector
+   bench.py [--quick] [SUITE ...]      runtime savina dispatchers heuristics observe collector
 """
 import os
 import subprocess
@@ -11,6 +11,7 @@ import time
 
 import suite_collector
 import suite_dispatchers
+import suite_heuristics
 import suite_observe
 import suite_runtime
 import suite_savina
@@ -18,8 +19,8 @@ from checklist import check
 from measure import Failed, Results, path, say
 
 SUITES = {"runtime": suite_runtime.suite, "savina": suite_savina.suite,
-          "dispatchers": suite_dispatchers.suite, "observe": suite_observe.suite,
-          "collector": suite_collector.suite}
+          "dispatchers": suite_dispatchers.suite, "heuristics": suite_heuristics.suite,
+          "observe": suite_observe.suite, "collector": suite_collector.suite}
 
 
 def machine():
@@ -46,12 +47,14 @@ def number(value):
 
 
 def ratio(results, row):
-    """To libactor in runtime and savina, to `off` in observe, to the default in dispatchers."""
+    """To libactor in runtime and savina, to `off` in observe, to the default in dispatchers and heuristics."""
     base = {"observe": "off"}.get(row["suite"], "libactor")
     workload = row["workload"]
     if row["suite"] == "dispatchers":
         words = workload.split("/")
         workload = "/".join([words[0], "hybrid-64", "t16"] + words[3:])
+    if row["suite"] == "heuristics":
+        workload, base = workload.split("/")[0] + "/default", row["system"]
     value = results.get(row["suite"], workload, base)
     if not value or row["unit"] == "ratio" or (workload, base) == (row["workload"], row["system"]):
         return ""

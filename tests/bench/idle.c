@@ -34,7 +34,7 @@ static struct actor_class fresh_class = {.size = sizeof(struct actor_class),
 static struct actor_class used_class = {
 	.size = sizeof(struct actor_class), .name = "idler", .on_message = idler_message};
 
-static uint64_t resident_bytes(void)
+uint64_t bench_resident_bytes(void)
 {
 	unsigned long long resident = 0;
 	FILE *f = fopen("/proc/self/statm", "r");
@@ -63,7 +63,7 @@ static int idle_batch(struct actor_ctx *ctx, struct driver *d)
 
 static int idle_begin(struct actor_ctx *ctx, struct driver *d)
 {
-	d->left = resident_bytes();
+	d->left = bench_resident_bytes();
 	return idle_batch(ctx, d);
 }
 
@@ -75,7 +75,7 @@ static int idle_message(struct actor_ctx *ctx, struct driver *d, const struct ac
 		return driver_fail(d, "actors", message_number(m), d->sent);
 	if (d->sent < d->total)
 		return idle_batch(ctx, d);
-	bytes = (double)(resident_bytes() - d->left) / (double)d->sent;
+	bytes = (double)(bench_resident_bytes() - d->left) / (double)d->sent;
 	printf("%s bytes %.1f\n", d->wish.workload->name, bytes);
 	fflush(stdout);
 	_exit(0);

@@ -20,7 +20,7 @@
 static const struct workload *const workloads[] = {&workload_tell_flood, &workload_cross_flood,
 	&workload_volley, &workload_cross_volley, &workload_ask, &workload_ring, &workload_fanout,
 	&workload_spawn, &workload_idle, &workload_idle_used, &workload_wake, &workload_paced,
-	&workload_classes};
+	&workload_classes, &workload_queued, &workload_queued_block};
 
 static const struct {
 	const char *key;

@@ -74,6 +74,13 @@ $(BENCH)/savina: $(SAVINA_FILES) $(BENCH_LIB)
 	$(Q)$(CC) $(BENCH_FLAGS) -Wl,-rpath,'$$ORIGIN/prefix/lib' -o $@ $(filter %.c,$(SAVINA_FILES)) \
 		$(BENCH_LINK)
 
+# With the examples' HTTP server.
+$(BENCH)/mix: $(wildcard tests/bench/mix/*.[ch] runtime/examples/http.[ch]) runtime/examples/connection.c \
+		runtime/examples/connection.h $(BENCH_LIB)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(BENCH_FLAGS) -I. -Wl,-rpath,'$$ORIGIN/prefix/lib' -o $@ $(filter %.c,$^) $(BENCH_LINK) \
+		-lhttp_parser
+
 $(BENCH)/bench_sdt: $(BENCH_SOURCES) $(BENCH_HEADERS) $(BENCH_LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(BENCH_FLAGS) -DEVENTS_SDT -o $@ $(BENCH_SOURCES) $(BENCH_LINK)
@@ -111,7 +118,7 @@ $(BENCH)/%.beam: tests/bench/peers/erlang/%.erl
 bench-deps: deps
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES='$(BENCH_PACKAGES)'
 
-bench-build: $(BENCH)/bench $(BENCH)/savina $(BENCH_LIBS) $(BENCH_PEERS)
+bench-build: $(BENCH)/bench $(BENCH)/savina $(BENCH)/mix $(BENCH_LIBS) $(BENCH_PEERS)
 
 # Packages first, then a make that finds them.
 bench: bench-deps
