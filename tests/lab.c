@@ -59,6 +59,11 @@ void lab_open_with(struct lab *lab, void (*change)(struct actor_system_options *
 	lab_begin(lab);
 }
 
+void lab_by_hand(struct actor_system_options *options)
+{
+	options->manual_ms = 1000;
+}
+
 void lab_open_owned(struct lab *lab, int loops)
 {
 	lab_init(lab);

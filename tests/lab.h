@@ -44,6 +44,9 @@ struct lab {
 void lab_open(struct lab *lab, const struct actor_dispatcher_spec *dispatcher);
 void lab_open_with(struct lab *lab, void (*change)(struct actor_system_options *options));
 
+/* Such a change: a clock that only actor_system_advance() moves. */
+void lab_by_hand(struct actor_system_options *options);
+
 /* The same without a loop of the caller: `loops` owned ones. */
 void lab_open_owned(struct lab *lab, int loops);
 

@@ -3,7 +3,10 @@
 #ifndef TESTS_NOTES_H
 #define TESTS_NOTES_H
 
-#define MAILBOX(...) {.size = sizeof(struct actor_mailbox_options), __VA_ARGS__}
+#define MAILBOX(...)                                                                               \
+	{                                                                                          \
+		.size = sizeof(struct actor_mailbox_options), __VA_ARGS__                          \
+	}
 
 /* ---- an actor that notes what it handles, and does to itself what a message says ---- */
 
@@ -65,6 +68,29 @@ static inline int token_tell(struct lab *lab, actor_ref ref, char c)
 	if (rc)
 		atomic_fetch_sub(&tokens_alive, 1); /* still ours */
 	return rc;
+}
+
+/* Tells what stands there; ' ' runs the loop, '+' moves a clock by hand, '!' stops the actor. */
+static inline void notes_play(struct lab *lab, actor_ref ref, const char *told)
+{
+	for (; *told; told++) {
+		if (*told == ' ')
+			lab_run(lab);
+		else if (*told == '+')
+			assert_int_equal(actor_system_advance(lab->system, 10), 0);
+		else if (*told == '!')
+			assert_int_equal(actor_system_stop(lab->system, ref), 0);
+		else
+			assert_int_equal(token_tell(lab, ref, *told), 0);
+	}
+	lab_run(lab);
+}
+
+/* In the given case of a table. */
+static inline void notes_expect(size_t row, const char *text)
+{
+	if (strcmp(notes.text, text) != 0)
+		fail_msg("case %zu: %s", row, notes.text);
 }
 
 #endif

@@ -303,11 +303,6 @@ static void a_mailbox_that_cannot_be_opened_fails_the_spawn(void **state)
 	assert_int_equal(closed, 3);
 }
 
-static void by_hand(struct actor_system_options *options)
-{
-	options->manual_ms = 1;
-}
-
 /* What it handed out to be looked at is not asked for again, and is the next one. */
 static void a_message_that_waits_for_a_throttle_has_left_the_mailbox(void **state)
 {
@@ -322,7 +317,7 @@ static void a_message_that_waits_for_a_throttle_has_left_the_mailbox(void **stat
 	(void)state;
 	memset(boxes, 0, sizeof(boxes));
 	memset(text, 0, sizeof(text));
-	lab_open_with(&lab, by_hand);
+	lab_open_with(&lab, lab_by_hand);
 	assert_int_equal(actor_system_spawn(lab.system, &note_class, &options, &ref), 0);
 	tell_all(&lab, ref, "abc d ");
 	assert_string_equal(text, "c");

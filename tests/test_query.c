@@ -107,18 +107,13 @@ static void wait_for(_Atomic uint32_t *what, uint32_t count)
 	assert_int_equal(*what, count);
 }
 
-static void by_hand(struct actor_system_options *options)
-{
-	options->manual_ms = 1000;
-}
-
 static void on_the_loops_own_thread_it_is_answered_or_expires_once(void **state)
 {
 	struct lab lab;
 	actor_ref oracle, gone;
 
 	(void)state;
-	lab_open_with(&lab, by_hand);
+	lab_open_with(&lab, lab_by_hand);
 	gone = spawn(&lab, 0);
 	actor_system_stop(lab.system, gone);
 	lab_run(&lab);

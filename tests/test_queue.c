@@ -52,8 +52,7 @@ static void each_policy_handles_what_it_should(void **state)
 		for (const char *c = rows[i].told; *c; c++)
 			rc = token_tell(&lab, ref, *c);
 		lab_run(&lab);
-		if (strcmp(notes.text, rows[i].handled) != 0)
-			fail_msg("row %zu: %s", i, notes.text);
+		notes_expect(i, rows[i].handled);
 		assert_int_equal(rc, rows[i].rc);
 		assert_int_equal(lab_stats(&lab).failed, 0);
 		assert_int_equal(lab_stats(&lab).dropped, rows[i].dropped);
@@ -199,8 +198,7 @@ static void answers_and_time_outs_pass_a_full_mailbox(void **state)
 			actor_system_tell(lab.system, asker, &plain_type, &word, sizeof(word)), 0);
 		lab_run(&lab);
 		assert_int_equal(notes.rc, 0);
-		if (strcmp(notes.text, cases[i].handled) != 0)
-			fail_msg("case %zu: %s", i, notes.text);
+		notes_expect(i, cases[i].handled);
 		lab_close(&lab);
 	}
 }
@@ -237,8 +235,7 @@ static void a_stop_keeps_its_place_whatever_the_mailbox_is(void **state)
 				token_tell(&lab, ref, *c);
 		}
 		lab_run(&lab);
-		if (strcmp(notes.text, cases[i].handled) != 0)
-			fail_msg("case %zu: %s", i, notes.text);
+		notes_expect(i, cases[i].handled);
 		assert_int_equal(atomic_load(&lab.dead_letters), cases[i].dead_letters);
 		assert_int_equal(lab_stats(&lab).terminated, 1);
 		assert_int_equal(atomic_load(&tokens_alive), 0);
@@ -330,8 +327,7 @@ static void a_class_has_a_mailbox_for_all_its_actors(void **state)
 		for (const char *c = "abc"; *c; c++)
 			assert_int_equal(token_tell(&lab, ref, *c), 0);
 		lab_run(&lab);
-		if (strcmp(notes.text, cases[i].handled) != 0)
-			fail_msg("case %zu: %s", i, notes.text);
+		notes_expect(i, cases[i].handled);
 		lab_close(&lab);
 	}
 }

@@ -33,7 +33,7 @@ static void what_was_stashed_comes_before_the_mailbox_and_is_no_part_of_its_boun
 {
 	static const struct {
 		struct actor_mailbox_options mailbox;
-		const char *told; /* a space runs the loop, '!' stops */
+		const char *told; /* see notes_play() */
 		const char *handled;
 		uint32_t dropped;
 		uint32_t dead_letters;
@@ -56,17 +56,8 @@ static void what_was_stashed_comes_before_the_mailbox_and_is_no_part_of_its_boun
 		lab_open(&lab, NULL);
 		assert_int_equal(
 			actor_system_spawn(lab.system, &stasher_class, &options, &ref), 0);
-		for (const char *c = cases[i].told; *c; c++) {
-			if (*c == ' ')
-				lab_run(&lab);
-			else if (*c == '!')
-				assert_int_equal(actor_system_stop(lab.system, ref), 0);
-			else
-				assert_int_equal(token_tell(&lab, ref, *c), 0);
-		}
-		lab_run(&lab);
-		if (strcmp(notes.text, cases[i].handled) != 0)
-			fail_msg("case %zu: %s", i, notes.text);
+		notes_play(&lab, ref, cases[i].told);
+		notes_expect(i, cases[i].handled);
 		assert_int_equal(lab_stats(&lab).dropped, cases[i].dropped);
 		assert_int_equal(atomic_load(&lab.dead_letters), cases[i].dead_letters);
 		assert_int_equal(atomic_load(&tokens_alive), 0);
@@ -95,16 +86,11 @@ static int on_timed(struct actor_ctx *ctx, const struct actor_message *m)
 static struct actor_class timed_class = {
 	.size = sizeof(timed_class), .name = "timed", .on_message = on_timed};
 
-static void by_hand(struct actor_system_options *options)
-{
-	options->manual_ms = 1;
-}
-
 static void a_timer_is_subject_to_the_bound_and_goes_on(void **state)
 {
 	static const struct {
 		struct actor_mailbox_options mailbox;
-		const char *told; /* ' ' runs the loop, '+' moves the clock */
+		const char *told; /* see notes_play() */
 		const char *handled;
 		uint32_t dropped;
 	} cases[] = {
@@ -125,19 +111,10 @@ static void a_timer_is_subject_to_the_bound_and_goes_on(void **state)
 		actor_ref ref;
 
 		memset(&notes, 0, sizeof(notes));
-		lab_open_with(&lab, by_hand);
+		lab_open_with(&lab, lab_by_hand);
 		assert_int_equal(actor_system_spawn(lab.system, &timed_class, &options, &ref), 0);
-		for (const char *c = cases[i].told; *c; c++) {
-			if (*c == ' ')
-				lab_run(&lab);
-			else if (*c == '+')
-				assert_int_equal(actor_system_advance(lab.system, 10), 0);
-			else
-				assert_int_equal(token_tell(&lab, ref, *c), 0);
-		}
-		lab_run(&lab);
-		if (strcmp(notes.text, cases[i].handled) != 0)
-			fail_msg("case %zu: %s", i, notes.text);
+		notes_play(&lab, ref, cases[i].told);
+		notes_expect(i, cases[i].handled);
 		assert_int_equal(lab_stats(&lab).dropped, cases[i].dropped);
 		assert_int_equal(atomic_load(&tokens_alive), 0);
 		lab_close(&lab);
@@ -156,7 +133,7 @@ static void a_throttle_holds_what_is_next_at_that_time(void **state)
 	static const struct {
 		struct actor_mailbox_options mailbox;
 		struct actor_throttle_options throttle;
-		const char *told; /* ' ' runs the loop, '+' moves the clock by a token */
+		const char *told; /* '+' is time for one token */
 		const char *handled;
 		uint32_t dropped;
 		uint32_t dead_letters;
@@ -177,19 +154,10 @@ static void a_throttle_holds_what_is_next_at_that_time(void **state)
 		actor_ref ref;
 
 		memset(&notes, 0, sizeof(notes));
-		lab_open_with(&lab, by_hand);
+		lab_open_with(&lab, lab_by_hand);
 		assert_int_equal(actor_system_spawn(lab.system, &note_class, &options, &ref), 0);
-		for (const char *c = cases[i].told; *c; c++) {
-			if (*c == ' ')
-				lab_run(&lab);
-			else if (*c == '+')
-				assert_int_equal(actor_system_advance(lab.system, 10), 0);
-			else
-				assert_int_equal(token_tell(&lab, ref, *c), 0);
-		}
-		lab_run(&lab);
-		if (strcmp(notes.text, cases[i].handled) != 0)
-			fail_msg("case %zu: %s", i, notes.text);
+		notes_play(&lab, ref, cases[i].told);
+		notes_expect(i, cases[i].handled);
 		assert_int_equal(lab_stats(&lab).dropped, cases[i].dropped);
 		lab_close(&lab);
 		assert_int_equal(lab.dead_letters, cases[i].dead_letters);
@@ -249,8 +217,7 @@ static void a_pending_message_is_no_part_of_the_bound_and_stays_whole(void **sta
 		assert_int_equal(
 			actor_complete(lab.system, pending_token, 0, on_complete, NULL), 0);
 		lab_run(&lab);
-		if (strcmp(notes.text, cases[i].handled) != 0)
-			fail_msg("case %zu: %s", i, notes.text);
+		notes_expect(i, cases[i].handled);
 		assert_int_equal(lab_stats(&lab).failed, 0);
 		assert_int_equal(atomic_load(&tokens_alive), 0);
 		lab_close(&lab);
