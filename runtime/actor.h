@@ -11,6 +11,8 @@
  * structures begin with their own size, and a zero field means the documented default.
  * Unless a function says otherwise it may be called on the loop's thread only; functions that take
  * a `struct actor_ctx` may be called only while that handler runs.
+ *
+ * C11 or C++. With -std=c11, which hides POSIX, libuv's header needs _POSIX_C_SOURCE 200809L.
  */
 #ifndef ACTOR_H
 #define ACTOR_H
