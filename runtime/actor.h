@@ -379,6 +379,13 @@ ACTOR_EXPORT int actor_dispatcher_custom(struct actor_dispatcher_spec *spec,
 ACTOR_EXPORT int actor_system_dispatcher(struct actor_system *system, int loop,
 	const struct actor_dispatcher_spec *spec, struct actor_dispatcher **dispatcher);
 
+/* The instance of another dispatcher on the same loop, made if it is not there yet: what a dispatcher
+ * of the program's own delegates to. Call it in `open`, where it is right on each loop, or on the
+ * loop's thread; `spec` must lead to none that is being opened. Errors as
+ * actor_system_dispatcher(), and -EINVAL: an argument is NULL; ACTOR_ETHREAD. */
+ACTOR_EXPORT int actor_dispatcher_delegate(struct actor_dispatcher *dispatcher,
+	const struct actor_dispatcher_spec *spec, struct actor_dispatcher **to);
+
 /* The system an instance belongs to. */
 ACTOR_EXPORT struct actor_system *actor_dispatcher_system(
 	const struct actor_dispatcher *dispatcher);

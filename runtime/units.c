@@ -2,6 +2,7 @@
 /* Units and dispatchers as a program sees them: constructors, execute, wrap and delegate. */
 #include "dispatcher.h"
 #include "registry.h"
+#include "spec.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -61,6 +62,23 @@ int actor_dispatcher_custom(struct actor_dispatcher_spec *spec,
 	spec->ops = ops;
 	spec->data = data;
 	return rc;
+}
+
+int actor_dispatcher_delegate(struct actor_dispatcher *dispatcher,
+	const struct actor_dispatcher_spec *spec, struct actor_dispatcher **to)
+{
+	struct actor__spec_list *entry;
+	struct actor__loop *loop;
+	int rc;
+
+	if (!dispatcher || !spec || !to)
+		return -EINVAL;
+	loop = dispatcher->loop;
+	/* 0: its thread has not begun, and whoever opens the system is alone with it. */
+	if (atomic_load_explicit(&loop->thread, memory_order_relaxed) && !actor__loop_here(loop))
+		return ACTOR_ETHREAD;
+	rc = actor__spec_use(loop->system, spec, &entry);
+	return rc ? rc : actor__dispatcher_open(loop, &entry->spec, entry->number, to);
 }
 
 struct actor_system *actor_dispatcher_system(const struct actor_dispatcher *dispatcher)

@@ -5,6 +5,7 @@
  * goes to memory shared with the test, see load.h.
  *
  *   dispatcher=hybrid|microtask|immediate|throughput|custom   custom wraps a hybrid and measures
+ *   dispatcher=tracing|metering|fastlane   those of the examples, on a hybrid
  *   loops=N       1 (default): the caller's own loop; more: loops with threads
  *   messages=N    0: until told to stop
  *   spin=NS       in each handler
@@ -24,6 +25,9 @@
 #include "tests/load.h"
 
 #include "runtime/actor.h"
+#include "runtime/examples/fastlane.h"
+#include "runtime/examples/metering.h"
+#include "runtime/examples/tracing.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -346,8 +350,29 @@ static void read_arguments(char **arguments)
 	}
 }
 
+static bool choose_example(struct actor_dispatcher_spec *spec)
+{
+	static struct actor_dispatcher_spec inner, slow;
+	static struct tracing tracing = {.inner = &inner};
+	static struct metering metering = {.inner = &inner};
+	static struct fastlane lane = {.inner = &inner};
+
+	actor_dispatcher_hybrid(&inner, ACTOR_HYBRID_BUDGET, "inner");
+	if (strcmp(wish.dispatcher, "tracing") == 0)
+		tracing_dispatcher(spec, &tracing, "tracing");
+	else if (strcmp(wish.dispatcher, "metering") == 0)
+		metering_dispatcher(spec, &metering, "metering");
+	else if (strcmp(wish.dispatcher, "fastlane") == 0)
+		fastlane_dispatchers(&lane, spec, "fastlane", &slow, "slow");
+	else
+		return false;
+	return true;
+}
+
 static void choose(struct actor_dispatcher_spec *spec)
 {
+	if (choose_example(spec))
+		return;
 	if (strcmp(wish.dispatcher, "custom") == 0)
 		actor_dispatcher_custom(spec, &meter_ops, NULL, "metered");
 	else if (strcmp(wish.dispatcher, "microtask") == 0)

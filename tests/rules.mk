@@ -41,6 +41,9 @@ $(TEST_OF_RUNTIME:%.c=$(B)/%): $(B)/tests/%: $(B)/tests/%.o $(B)/tests/lab.o $(B
 		$(RUNTIME_LIBS)
 
 $(B)/tests/test_everything $(B)/tests/test_scarce: $(B)/tests/crowd.o $(B)/tests/crowd_deeds.o
+$(B)/tests/test_wrappers $(B)/tests/load: $(EXAMPLE_DISPATCHERS)
+$(B)/tests/test_wrappers.o $(B)/tests/load.o: $(EXAMPLE_HEADERS)
+$(B)/tests/test_wrappers.o $(B)/tests/load.o: ALL_CFLAGS += -I$(B)/include
 $(B)/tests/test_health: TEST_LIBS := -ljansson
 
 $(PROBE_TESTS): $(B)/tests/%: $(B)/tests/%.o $(TEST_HELPERS) $(PROBE_ARCHIVE) $(B)/libactor.a

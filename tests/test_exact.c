@@ -99,6 +99,21 @@ static void each_dispatcher_is_counted_exactly(void **state)
 			}
 }
 
+/* Those of the examples: the name is the wrapper's, not that of the dispatcher below. */
+static void example_dispatchers_are_named_and_counted_exactly(void **state)
+{
+	static const char *const names[] = {"tracing", "metering", "fastlane"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char label[64];
+
+		count_all(names[i], i % 2 ? 1 : 3, ways[i % PERF_WAYS], 10007);
+		snprintf(label, sizeof(label), "\"%s\"", names[i]);
+		assert_true(collected_times(tool.out, DELAY, label).count > 0);
+		assert_int_equal(collected_times(tool.out, DELAY, "\"inner\"").count, 0);
+	}
+}
+
 /* Waits until the program has handled more than `count`; a busy machine may take its time. */
 static uint64_t handled_beyond(const struct loaded *load, uint64_t count)
 {
@@ -223,6 +238,7 @@ int main(void)
 	const struct CMUnitTest without_root[] = {cmocka_unit_test(everything_that_attaches)};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_dispatcher_is_counted_exactly),
+		cmocka_unit_test(example_dispatchers_are_named_and_counted_exactly),
 		cmocka_unit_test(a_part_of_a_run_adds_up_with_the_rest),
 		cmocka_unit_test(mail_from_before_the_attach_is_unstamped),
 		cmocka_unit_test(one_listener_follows_another_within_a_pass),

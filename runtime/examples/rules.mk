@@ -38,6 +38,11 @@ $(HTTP_SNIPPETS:%=$(B)/examples/%): %: %.o $(addprefix $(B)/examples/,http.o con
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lhttp_parser $(RUNTIME_LIBS)
 
+# Dispatchers to take over or to learn from; tests/test_wrappers.c uses them.
+EXAMPLE_DISPATCHERS := $(addprefix $(B)/examples/,tracing.o metering.o fastlane.o)
+
+TARGETS += $(EXAMPLE_DISPATCHERS)
+
 # The demonstration, see demo.sh. LOAD="--load 3000 --price-us 200" tries another load.
 TARGETS += $(B)/examples/sentence
 LOAD ?=
