@@ -235,7 +235,7 @@ static int parse_value(struct parse *p, int key, char *value, const struct argp_
 		if (number_parse_address(value, &a->listen))
 			return refuse(p,
 				"bad address '%s'; give a numeric one like 127.0.0.1:9464 "
-				"or [::1]:9464",
+				"or [::1]:9464, or unix:PATH",
 				value);
 		return 0;
 	case ARGP_KEY_ARG:

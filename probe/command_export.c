@@ -116,8 +116,8 @@ int command_export(const struct arguments *a, struct error *error)
 			server, routes, sizeof(routes) / sizeof(routes[0]), fleet, error);
 	if (!code) {
 		fleet_describe(fleet, what, sizeof(what));
-		fprintf(stderr, "actorprobe: serving %s on http://%s/metrics\n", what,
-			server_address(server));
+		fprintf(stderr, "actorprobe: serving %s on %s/metrics\n", what,
+			server_url(server));
 		fleet_wait(fleet);
 	}
 	server_close(server);

@@ -4,7 +4,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/un.h>
 
 #define SECOND_NS   1000000000ull
 #define LONGEST_NS  (366ull * 86400 * SECOND_NS)
@@ -112,6 +114,18 @@ static int split(const char *text, char *host, size_t size, const char **port)
 	return 0;
 }
 
+static int parse_path(const char *path, struct number_address *address)
+{
+	struct sockaddr_un *un = (struct sockaddr_un *)&address->socket;
+
+	if (!*path || strlen(path) >= sizeof(un->sun_path))
+		return -EINVAL;
+	un->sun_family = AF_UNIX;
+	strcpy(un->sun_path, path);
+	address->bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path) + 1);
+	return 0;
+}
+
 int number_parse_address(const char *text, struct number_address *address)
 {
 	struct sockaddr_in *v4 = (struct sockaddr_in *)&address->socket;
@@ -121,6 +135,8 @@ int number_parse_address(const char *text, struct number_address *address)
 	char host[INET6_ADDRSTRLEN];
 
 	memset(address, 0, sizeof(*address));
+	if (strncmp(text, "unix:", 5) == 0)
+		return parse_path(text + 5, address);
 	if (!text[0] || split(text, host, sizeof(host), &port_text))
 		return -EINVAL;
 	if (port_text && number_parse_whole(port_text, 0, UINT16_MAX, &port))

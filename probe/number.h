@@ -25,7 +25,8 @@ struct number_address {
 #define NUMBER_DEFAULT_PORT 9464
 
 /* "127.0.0.1", "127.0.0.1:9464", "::1", "[::1]", "[::1]:9464", ":9464", "localhost[:PORT]"; numeric
- * addresses only, nothing is resolved. Port 0 lets the kernel choose. 0 or -EINVAL. */
+ * addresses only, nothing is resolved. Port 0 lets the kernel choose. "unix:PATH" is a socket in the
+ * file system. 0 or -EINVAL. */
 int number_parse_address(const char *text, struct number_address *address);
 
 #endif

@@ -8,11 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
-#define CONNECTIONS_MAX	  64u
-#define IDLE_SECONDS	  15u
-#define REQUEST_BYTES_MAX 16384u
+#include "probe/visitors.h"
+
 #define PLAIN_TEXT	  "text/plain; charset=utf-8"
 
 struct server {
@@ -21,7 +22,11 @@ struct server {
 	const struct server_route *routes;
 	size_t route_count;
 	void *context;
-	char address[INET6_ADDRSTRLEN + 16];
+	struct visitors *visitors;
+	unsigned int deadline_ms;
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* "" = not of the file system */
+	char address[160];
+	char url[176];
 };
 
 static void spell_address(const struct sockaddr_storage *socket, char *text, size_t size)
@@ -30,7 +35,9 @@ static void spell_address(const struct sockaddr_storage *socket, char *text, siz
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)socket;
 	char host[INET6_ADDRSTRLEN] = "?";
 
-	if (socket->ss_family == AF_INET6) {
+	if (socket->ss_family == AF_UNIX) {
+		snprintf(text, size, "unix:%s", ((const struct sockaddr_un *)socket)->sun_path);
+	} else if (socket->ss_family == AF_INET6) {
 		inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof(host));
 		snprintf(text, size, "[%s]:%u", host, ntohs(v6->sin6_port));
 	} else {
@@ -63,6 +70,21 @@ static int refuse(int code, const char *address, struct error *error)
 	}
 }
 
+/* Removes the socket of a server that is not there any more; nothing else. */
+static void remove_stale(const struct number_address *address)
+{
+	const struct sockaddr_un *un = (const struct sockaddr_un *)&address->socket;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stat st;
+
+	if (fd >= 0 && lstat(un->sun_path, &st) == 0 && S_ISSOCK(st.st_mode) &&
+		connect(fd, (const struct sockaddr *)un, address->bytes) < 0 &&
+		errno == ECONNREFUSED)
+		unlink(un->sun_path);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* Binds, listens and learns the port; -1 with errno set. */
 static int listen_on(struct server *s, const struct number_address *address)
 {
@@ -70,17 +92,23 @@ static int listen_on(struct server *s, const struct number_address *address)
 	socklen_t bytes = sizeof(bound);
 	int yes = 1;
 
+	if (address->socket.ss_family == AF_UNIX)
+		remove_stale(address);
 	s->fd = socket(address->socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (s->fd < 0)
 		return -1;
 	setsockopt(s->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
 	if (address->socket.ss_family == AF_INET6)
 		setsockopt(s->fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
-	if (bind(s->fd, (const struct sockaddr *)&address->socket, address->bytes) ||
-		listen(s->fd, (int)CONNECTIONS_MAX) ||
+	if (bind(s->fd, (const struct sockaddr *)&address->socket, address->bytes))
+		return -1;
+	if (address->socket.ss_family == AF_UNIX)
+		strcpy(s->path, ((const struct sockaddr_un *)&address->socket)->sun_path);
+	if (listen(s->fd, (int)SERVER_CONNECTIONS_MAX) ||
 		getsockname(s->fd, (struct sockaddr *)&bound, &bytes))
 		return -1;
 	spell_address(&bound, s->address, sizeof(s->address));
+	snprintf(s->url, sizeof(s->url), *s->path ? "%s:" : "http://%s", s->address);
 	return 0;
 }
 
@@ -92,6 +120,8 @@ int server_open(struct server **out, const struct number_address *address, struc
 	*out = NULL;
 	if (!s)
 		return error_set(error, EXIT_USAGE, "out of memory; free some");
+	s->fd = -1;
+	s->deadline_ms = SERVER_DEADLINE_MS;
 	spell_address(&address->socket, s->address, sizeof(s->address));
 	if (listen_on(s, address)) {
 		code = refuse(errno, s->address, error);
@@ -102,23 +132,36 @@ int server_open(struct server **out, const struct number_address *address, struc
 	return 0;
 }
 
+void server_set_deadline(struct server *s, unsigned int deadline_ms)
+{
+	s->deadline_ms = deadline_ms;
+}
+
 const char *server_address(const struct server *s)
 {
 	return s->address;
 }
 
+const char *server_url(const struct server *s)
+{
+	return s->url;
+}
+
 /* ---- answers ---- */
 
+/* Sends the answer, whose body it takes over. */
 static enum MHD_Result respond(
-	struct MHD_Connection *connection, unsigned int status, const struct server_answer *answer)
+	struct MHD_Connection *connection, unsigned int status, struct server_answer *answer)
 {
-	const struct text *body = &answer->body;
-	struct MHD_Response *response = MHD_create_response_from_buffer(
-		body->used, body->bytes ? body->bytes : (char *)"", MHD_RESPMEM_MUST_COPY);
+	struct text *body = &answer->body;
+	struct MHD_Response *response = MHD_create_response_from_buffer(body->used,
+		body->bytes ? body->bytes : (char *)"",
+		body->bytes ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
 	enum MHD_Result result;
 
 	if (!response)
 		return MHD_NO;
+	*body = (struct text){0};
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
 	if (answer->content_encoding)
 		MHD_add_response_header(
@@ -133,10 +176,21 @@ static enum MHD_Result respond(
 static enum MHD_Result respond_text(
 	struct MHD_Connection *connection, unsigned int status, const char *text)
 {
-	const struct server_answer answer = {
-		.body = {.bytes = (char *)text, .used = strlen(text)}, .content_type = PLAIN_TEXT};
+	struct server_answer answer = {.content_type = PLAIN_TEXT};
+	enum MHD_Result result;
 
-	return respond(connection, status, &answer);
+	text_add(&answer.body, "%s", text);
+	result = respond(connection, status, &answer);
+	text_fini(&answer.body);
+	return result;
+}
+
+static struct visitor *visitor_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
 }
 
 static enum MHD_Result respond_page(
@@ -156,6 +210,9 @@ static enum MHD_Result respond_page(
 		strncat(error.text, answer.body.failed ? "out of memory\n" : "\n",
 			sizeof(error.text) - strlen(error.text) - 1);
 		result = respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, error.text);
+	} else if (!visitors_serve(s->visitors, visitor_of(connection), answer.body.used)) {
+		result = respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+			"too many pages are being read slowly; ask again later\n");
 	} else {
 		result = respond(connection, MHD_HTTP_OK, &answer);
 	}
@@ -179,31 +236,74 @@ static enum MHD_Result respond_paths(const struct server *s, struct MHD_Connecti
 	return result;
 }
 
-static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
-	const char *method, const char *version, const char *upload, size_t *upload_bytes,
-	void **state)
+static bool is_get(const char *method)
 {
-	struct server *s = context;
-	static int seen;
+	return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
+	       strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+}
 
-	/* First call: only the header is here; a body, if any, is read and ignored. */
-	if (!*state) {
-		*state = &seen;
-		return MHD_YES;
-	}
-	if (*upload_bytes) {
-		*upload_bytes = 0;
-		return MHD_YES;
-	}
-	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
-		return respond_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-			"only GET and HEAD are answered\n");
+static bool has_body(struct MHD_Connection *connection)
+{
+	const char *length = MHD_lookup_connection_value(
+		connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+	return (length && strcmp(length, "0")) ||
+	       MHD_lookup_connection_value(
+		       connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+}
+
+static enum MHD_Result respond_to(
+	struct server *s, struct MHD_Connection *connection, const char *url)
+{
 	for (size_t i = 0; i < s->route_count; i++)
 		if (strcmp(url, s->routes[i].path) == 0)
 			return respond_page(s, connection, s->routes[i].page);
 	if (strcmp(url, "/") == 0)
 		return respond_paths(s, connection, MHD_HTTP_OK, "actorprobe: see ");
 	return respond_paths(s, connection, MHD_HTTP_NOT_FOUND, "not found; there are ");
+}
+
+/* What is refused is refused at the first call, when only the header is here: the library then ends
+ * the connection, and a body is never read. */
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
+	const char *method, const char *version, const char *upload, size_t *upload_bytes,
+	void **state)
+{
+	static int seen;
+
+	if (*state)
+		return respond_to(context, connection, url);
+	*state = &seen;
+	if (!is_get(method))
+		return respond_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+			"only GET and HEAD are answered\n");
+	if (has_body(connection))
+		return respond_text(connection, MHD_HTTP_CONTENT_TOO_LARGE,
+			"a request with a body is not read; send none\n");
+	return MHD_YES;
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **visitor,
+	enum MHD_ConnectionNotificationCode code)
+{
+	struct server *s = context;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED && info)
+		*visitor = visitors_enter(s->visitors, info->connect_fd);
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		visitors_leave(s->visitors, *visitor);
+		*visitor = NULL;
+	}
+}
+
+static void on_completion(void *context, struct MHD_Connection *connection, void **state,
+	enum MHD_RequestTerminationCode code)
+{
+	struct server *s = context;
+
+	visitors_rest(s->visitors, visitor_of(connection));
 }
 
 /* Requests that are not HTTP get an answer from the library; nobody needs to read about them. */
@@ -217,11 +317,15 @@ int server_start(struct server *s, const struct server_route *routes, size_t cou
 	s->routes = routes;
 	s->route_count = count;
 	s->context = context;
+	s->visitors = visitors_open(s->deadline_ms, SERVER_PAGES_BYTES);
+	if (!s->visitors)
+		return error_set(error, EXIT_KERNEL, "out of memory or threads; free some");
 	s->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ERROR_LOG, 0, NULL,
 		NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, be_silent, NULL,
-		MHD_OPTION_LISTEN_SOCKET, s->fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
-		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)REQUEST_BYTES_MAX, MHD_OPTION_END);
+		MHD_OPTION_LISTEN_SOCKET, s->fd, MHD_OPTION_CONNECTION_LIMIT, SERVER_CONNECTIONS_MAX,
+		MHD_OPTION_CONNECTION_TIMEOUT, SERVER_IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)SERVER_REQUEST_BYTES, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
+		MHD_OPTION_NOTIFY_COMPLETED, on_completion, s, MHD_OPTION_END);
 	if (!s->daemon)
 		return error_set(error, EXIT_KERNEL,
 			"the HTTP server does not start (%s); raise the limit with ulimit -n",
@@ -238,5 +342,8 @@ void server_close(struct server *s)
 		MHD_stop_daemon(s->daemon);
 	if (s->fd >= 0)
 		close(s->fd);
+	visitors_close(s->visitors);
+	if (*s->path)
+		unlink(s->path);
 	free(s);
 }

@@ -7,6 +7,14 @@
 #include "probe/number.h"
 #include "probe/text.h"
 
+/* Nobody may hold the server: a connection is cut after its deadline or SERVER_IDLE_SECONDS of
+ * silence, a request with a body is refused unread, and the pages that are being read are bounded. */
+#define SERVER_DEADLINE_MS     30000u
+#define SERVER_IDLE_SECONDS    15u
+#define SERVER_CONNECTIONS_MAX 256u
+#define SERVER_REQUEST_BYTES   16384u
+#define SERVER_PAGES_BYTES     (64u << 20)
+
 struct server;
 
 /* What a page may want to know of its request; headers are NULL where they are not given. */
@@ -40,10 +48,17 @@ int server_open(struct server **out, const struct number_address *address, struc
 int server_start(struct server *s, const struct server_route *routes, size_t count, void *context,
 	struct error *error);
 
-/* "127.0.0.1:9464" or "[::1]:9464", the address it really listens on. */
+/* Within how long each request must be answered and its answer read (default SERVER_DEADLINE_MS);
+ * before server_start(). */
+void server_set_deadline(struct server *s, unsigned int deadline_ms);
+
+/* "127.0.0.1:9464", "[::1]:9464" or "unix:PATH", the address it really listens on. */
 const char *server_address(const struct server *s);
 
-/* Ends its thread and frees it. NULL is fine. */
+/* "http://127.0.0.1:9464" or "unix:PATH:": what a page's path is written behind. */
+const char *server_url(const struct server *s);
+
+/* Ends its threads, removes its socket from the file system and frees it. NULL is fine. */
 void server_close(struct server *s);
 
 #endif

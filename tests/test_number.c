@@ -120,6 +120,7 @@ static void addresses(void **state)
 		{"127.1", NULL},
 		{"[127.0.0.1]:80", NULL},
 		{"[::1", NULL},
+		{"unix:", NULL},
 		{"[::1]x", NULL},
 		{"[::1]:", NULL},
 		{"[]", NULL},
