@@ -13,7 +13,7 @@
 
 #include "probe/server.h"
 
-#define DEADLINE_MS 100 /* of who sends half a request and waits */
+#define DEADLINE_MS 8 /* of who sends half a request and waits */
 
 static struct number_address address;
 static char where[64];
