@@ -32,6 +32,11 @@ blocks() {
 }
 blocks 1 README.md
 blocks 2 runtime/writing-actors.md
+blocks 3 runtime/tuning.md
+
+# What stands there before any program is named is a piece of one.
+${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -Wno-unused-const-variable -Wno-unused-variable \
+	-fsyntax-only -I runtime -include actor.h "$dir/.c" || complain 'tuning.md: does not compile'
 
 for text in "$dir"/*.c; do
 	program=runtime/examples/${text##*/}

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# The examples. They see of libactor what an installed program sees: <actor.h>, nothing else.
+# The examples. They see of libactor what an installed program sees: <actor.h> and <actor_test.h>.
 
 SHOP_OBJECTS := $(addprefix $(B)/examples/,shop.o options.o store.o http.o \
 	connection.o load.o)
-EXAMPLE_HEADERS := $(wildcard runtime/examples/*.h) $(B)/include/actor.h
+EXAMPLE_HEADERS := $(wildcard runtime/examples/*.h) $(B)/include/actor.h $(B)/include/actor_test.h
 
 TARGETS += $(B)/examples/hello $(B)/examples/shop
 
-$(B)/include/actor.h: runtime/actor.h
+$(B)/include/actor.h $(B)/include/actor_test.h: $(B)/include/%.h: runtime/%.h
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
@@ -25,7 +25,7 @@ $(B)/examples/shop: $(SHOP_OBJECTS) $(B)/libactor.a
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lhttp_parser -lm $(RUNTIME_LIBS)
 
 # The programs of ../writing-actors.md.
-SNIPPETS      := pipeline supervision ask timers dispatcher
+SNIPPETS      := pipeline supervision ask timers dispatcher testing
 HTTP_SNIPPETS := server heavy
 
 TARGETS += $(addprefix $(B)/examples/,$(SNIPPETS) $(HTTP_SNIPPETS))

@@ -69,6 +69,7 @@ static void client_run(void *data)
 	struct client *client = data;
 	uint64_t end_ns = uv_hrtime() + client->duration_ms * 1000000;
 	int fd = client_connect(client->port);
+	unsigned int seed = 1;
 
 	mix_pin(0);
 	client->failed = fd < 0 ? fd : 0;
@@ -77,7 +78,8 @@ static void client_run(void *data)
 
 		client->failed = client_ask(fd);
 		client->latencies_us[client->count++] = (double)(uv_hrtime() - sent_ns) * 1e-3;
-		usleep((useconds_t)client->pause_us);
+		/* By chance, or it would keep step with the turns of the load. */
+		usleep((useconds_t)(rand_r(&seed) % (2 * client->pause_us)));
 	}
 	if (fd >= 0)
 		close(fd);

@@ -14,6 +14,7 @@
 #include "runtime/examples/http.h"
 
 #include <actor.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,6 +213,8 @@ int main(int argc, char **argv)
 	uv_thread_t thread;
 
 	wish_read(argv + 1);
+	if (!wish.actors || !wish.pause_us)
+		fail("actors or pause_us", -EINVAL);
 	options.loops = wish.loop > 1;
 	mix_pin(1);
 	uv_loop_init(&loop);

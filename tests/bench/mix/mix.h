@@ -11,7 +11,7 @@
 /* Filled by the client's thread, read when that has ended. */
 struct client {
 	int port;
-	uint64_t pause_us; /* between an answer and the next request */
+	uint64_t pause_us; /* mean, between an answer and the next request */
 	uint64_t duration_ms;
 	uv_async_t *ended;    /* sent at the end */
 	uint64_t count;	      /* answers */
