@@ -83,7 +83,7 @@ def heatmap(title, text, advice, query, unit, *, width=12):
 def table(title, text, advice, query, unit, *, width=12, height=8):
     options = {"cellHeight": "sm", "showHeader": True, "sortBy": [{"desc": True, "displayName":
                                                                     "Value"}],
-               "footer": {"countRows": False, "fields": "", "reducer": ["sum"], "show": False}}
+               "footer": {"countRows": False, "reducer": ["sum"], "show": False}}
     custom = {"align": "auto", "cellOptions": {"type": "auto"}, "inspect": False}
     made = panel("table", title, text, advice, [("", query)], unit, width=width, height=height,
                  options=options, custom=custom, form="table", instant=True)
@@ -125,7 +125,7 @@ def place(panels):
 def choice_of_source():
     return {"type": "datasource", "name": "datasource", "label": "Prometheus",
             "description": "The Prometheus that scrapes actorprobe.", "query": "prometheus",
-            "regex": "", "current": {}, "options": [], "multi": False, "includeAll": False,
+            "regex": "", "options": [], "multi": False, "includeAll": False,
             "refresh": 1, "hide": 0, "skipUrlSync": False}
 
 
@@ -144,7 +144,7 @@ def choice_of_histograms():
 def choice(name, label, query, text):
     """Several values of a label; all of them stands for `.*`, which also fits where it is not."""
     return {"type": "query", "name": name, "label": label, "description": text,
-            "datasource": SOURCE, "definition": query,
+            "datasource": SOURCE,
             "query": {"qryType": 1, "query": query, "refId": "PrometheusVariableQueryEditor"},
             "regex": "", "refresh": 2, "sort": 1, "multi": True, "includeAll": True,
             "allValue": ".*", "options": [], "hide": 0, "skipUrlSync": False,
