@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Actors: wait and handler side by side per class, and what piles up."""
 from overview import variables as common
-from queries import ACTORS, BY_CLASS, CLASS, TARGET, added, count, heat, quantile, total
-from shapes import choice, dashboard, heatmap, limits, lines, number, row, table
+from queries import ACTORS, BY_CLASS, CLASS, added, count, heat, quantile, total
+from shapes import choice, dashboard, heatmap, limits, lines, row
 
 UID = "actorprobe-actors"
 WAIT = "actor_mailbox_wait_seconds"
@@ -30,8 +30,8 @@ def times():
     return [
         lines("Mailbox wait", "From telling a message until its handler is about to run.",
               "handler short and delay of the dispatcher low: the actor's own backlog, raise its "
-              "`throughput` or bound the mailbox. Delay as high as this: turns compete, look at the "
-              "dispatcher.", quantiles(WAIT), "s", log=True),
+              "`throughput` or bound the mailbox. Delay as high as this: turns compete, look at "
+              "the dispatcher.", quantiles(WAIT), "s", log=True),
         lines("Handler time", "Time that one message spends in its handler.",
               "the code: split the work, use asynchronous calls or a thread for what blocks. A "
               "smaller `throughput` keeps others from waiting, it does not make this shorter.",
@@ -41,8 +41,8 @@ def times():
                 "used up: raise `throughput` if the dispatcher's delay is low.",
                 heat(WAIT, ACTORS), "s"),
         heatmap("Handler time, all messages", "How many messages took how long.",
-                "a separate band far up is one message type or a blocking call: move just that type "
-                "to an actor of its own.", heat(HANDLER, ACTORS), "s"),
+                "a separate band far up is one message type or a blocking call: move just that "
+                "type to an actor of its own.", heat(HANDLER, ACTORS), "s"),
         lines("Time in handlers", "Share of a thread that the handlers of a class take.",
               "the class on top decides how long all others wait: move it to a loop of its own.",
               [(NAME, added(HANDLER, BY_CLASS, ACTORS))], "percentunit", stack=True),
@@ -79,7 +79,8 @@ def piles():
               "time-out, drop the oldest (drop-head) in a bounded mailbox.",
               [(NAME, f"max by ({BY_CLASS}) (actor_oldest_message_seconds{{{ACTORS}}})")], "s"),
         lines("Open turn", "For how long the turn that runs now has been open, at least.",
-              "this class computes or blocks now; `actorprobe -p PID` names actor and message type.",
+              "this class computes or blocks now; `actorprobe -p PID` names actor and message "
+              "type.",
               [(NAME, f"max by ({BY_CLASS}) (actor_turn_open_seconds{{{ACTORS}}})")], "s",
               steps=limits(0.1, 1)),
     ]
@@ -97,7 +98,8 @@ def turns():
               [(f"p{label} {NAME}", quantile(q, "actor_turn_messages", BY_CLASS, ACTORS))
                for label, q in (("50", 0.5), ("99", 0.99))], "short"),
         lines("Turns per second", "Turns of the class.",
-              "many short turns of a busy class are scheduling instead of work: raise `throughput`.",
+              "many short turns of a busy class are scheduling instead of work: raise "
+              "`throughput`.",
               [(NAME, count("actor_turn_seconds", BY_CLASS, ACTORS))], "short", width=12),
         heatmap("Turn time, all turns", "How many turns held the loop how long.",
                 "turns longer than the latency you promise: lower `throughput` of the class, or "

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Dispatcher: how late turns start, who holds the loop, and how often the loop gets it back."""
 from overview import variables as common
-from queries import (BY_CLASS, BY_DISPATCHER, BY_LOOP, DISPATCHER, TARGET, added, count, heat,
+from queries import (BY_CLASS, BY_DISPATCHER, BY_LOOP, DISPATCHER, added, count, heat,
                      quantile, total)
-from shapes import choice, dashboard, heatmap, limits, lines, link, number, row, table
+from shapes import choice, dashboard, heatmap, limits, lines, link, row, table
 
 UID = "actorprobe-dispatcher"
 DELAY = "actor_dispatcher_queue_delay_seconds"
@@ -22,8 +22,8 @@ def delays():
     name = "{{dispatcher}} {{process}} {{instance}}"
     return [
         lines("Queue delay", "From asking for a turn until its first instruction, once per turn.",
-              "p50 high as well: too many actors on one loop, split them. Only p99 high: a few long "
-              "turns hold the loop; lower the `throughput` of their class. On a microtask "
+              "p50 high as well: too many actors on one loop, split them. Only p99 high: a few "
+              "long turns hold the loop; lower the `throughput` of their class. On a microtask "
               "dispatcher a low delay proves nothing, look at the loop gap.",
               [(f"p{label} {name}", quantile(q, DELAY, BY_DISPATCHER, DISPATCHER))
                for label, q in (("50", 0.5), ("99", 0.99), ("99.9", 0.999))], "s", log=True),
@@ -32,14 +32,14 @@ def delays():
                 "the next one. If the upper band grows, lower `dispatcher.hybrid_budget` only when "
                 "timers are late; else look for the class that holds the loop.",
                 heat(DELAY, DISPATCHER), "s"),
-        lines("Ready units", "How many turns wait for their start, on average: seconds of delay per "
-              "second.",
+        lines("Ready units", "How many turns wait for their start, on average: seconds of delay "
+              "per second.",
               "steadily above 1 the loop cannot keep up with what is ready: move actors to another "
               "dispatcher and loop; a larger budget only reorders them.",
               [(name, added(DELAY, BY_DISPATCHER, DISPATCHER))], "short", width=8),
         lines("Turns per second", "Turns that the dispatcher started.",
-              "many turns of one message each are scheduling instead of work: raise `throughput` of "
-              "the class, or take a hybrid dispatcher instead of an immediate one.",
+              "many turns of one message each are scheduling instead of work: raise `throughput` "
+              "of the class, or take a hybrid dispatcher instead of an immediate one.",
               [(name, count(DELAY, BY_DISPATCHER, DISPATCHER))], "short", width=8),
         lines("Errors", "Units that failed outside any handler, or could not be run.",
               "page on the first one: supervision cannot see these. The program's log has the "
@@ -59,8 +59,8 @@ def holders():
               [(name, f"topk(10, {added(TURN, BY_CLASS, DISPATCHER)})")], "percentunit",
               stack=True, to=to_class),
         lines("Turn time p99 by class", "How long one turn of one actor holds the loop.",
-              "turn = messages per turn times handler time. If the handler is short, `throughput` is "
-              "too high for this latency; if it is long, only shorter handlers help.",
+              "turn = messages per turn times handler time. If the handler is short, `throughput` "
+              "is too high for this latency; if it is long, only shorter handlers help.",
               [(name, f"topk(10, {quantile(0.99, TURN, BY_CLASS, DISPATCHER)})")], "s", log=True,
               to=to_class),
         table("Who holds the loop now", "Classes by their share of a loop's time.",
@@ -82,13 +82,13 @@ def loops():
                  f"({total('actor_dispatcher_yields_total', BY_DISPATCHER, DISPATCHER)})")
     return [
         lines("Yields by reason", "budget: units were left over; idle: none was ready any more.",
-              "mostly budget and timers late: fine, the budget does its work; lower it if timers are "
-              "still late. Only budget and low processor time: the budget is too small for this "
-              "load (`dispatcher.hybrid_budget`, `dispatcher.throughput`).",
+              "mostly budget and timers late: fine, the budget does its work; lower it if timers "
+              "are still late. Only budget and low processor time: the budget is too small for "
+              "this load (`dispatcher.hybrid_budget`, `dispatcher.throughput`).",
               [("{{reason}} {{dispatcher}} {{process}}", yields)], "short", stack=True),
         lines("Units per yield", "Turns that the dispatcher ran before it gave the loop back.",
-              "always 1 on a throughput dispatcher: a single actor uses it, whose turn can be queued "
-              "only once; set `class.NAME.throughput` instead.",
+              "always 1 on a throughput dispatcher: a single actor uses it, whose turn can be "
+              "queued only once; set `class.NAME.throughput` instead.",
               [("{{dispatcher}} {{process}} {{instance}}", per_yield)], "short"),
         lines("Loop busy", "Share of the time a loop spends on anything but waiting in poll.",
               "near 100 % the thread is full: move a class away. At 100 % with an idle processor, "
@@ -105,8 +105,8 @@ def loops():
                 "a bright line far up is one handler or budget that fills whole passes; find the "
                 "class with turns of that length above.", heat(GAP), "s"),
         lines("Passes per second", "How often a loop looked at timers and I/O while it was busy.",
-              "very many passes with little work are the price of an immediate dispatcher; a hybrid "
-              "one does the same work in fewer.",
+              "very many passes with little work are the price of an immediate dispatcher; a "
+              "hybrid one does the same work in fewer.",
               [(loop, count(GAP, BY_LOOP))], "short"),
     ]
 

@@ -20,8 +20,8 @@ def head():
         number("Attached", "Processes, or groups of one name, that run and are observed.",
                "0: the process has ended, or the fuse has taken the probes away; the log of "
                "actorprobe says which.", f"sum(actorprobe_attached{{{PROCESS}}})", "none"),
-        number("Does it add up?", "Delivered less recorded, unstamped and lost: 0 when each message "
-               "is accounted for.",
+        number("Does it add up?", "Delivered less recorded, unstamped and lost: 0 when each "
+               "message is accounted for.",
                "anything but 0 is an error of actorprobe: report it with the version below.",
                f"{sums[0]} - {sums[1]} - {sums[2]} - {sums[3]}", "none", steps=limits(1)),
         number("Lost", "Messages whose record was lost, in the shown time.",
@@ -72,8 +72,8 @@ def accounts():
               "classes names without numbers in them.",
               [(NAME, total("actorprobe_series_overflow_total", TARGET))], "short", width=8),
         lines("Folding", "1 while the kernel side adds records up itself because the ring is full.",
-              "nothing is lost, but who sends to whom is incomplete: give actorprobe more processor "
-              "time, or sample.", gauge("actorprobe_folding"), "none"),
+              "nothing is lost, but who sends to whom is incomplete: give actorprobe more "
+              "processor time, or sample.", gauge("actorprobe_folding"), "none"),
         lines("Folded records", "Records per second that the kernel side added up itself.",
               "the target hands over faster than actorprobe reads: `--sample N`, or a processor "
               "that is not used by the target.",
@@ -88,8 +88,8 @@ def costs():
               "beyond `--max-overhead` the fuse samples, then detaches. `--sample N` does so from "
               "the start.", gauge("actorprobe_overhead_ratio"), "percentunit"),
         lines("Processor time of actorprobe", "Share of a core.",
-              "above 5 %: the target hands over more than a million messages per second, or scrapes "
-              "come too often; scrape less often, or sample.",
+              "above 5 %: the target hands over more than a million messages per second, or "
+              "scrapes come too often; scrape less often, or sample.",
               [("{{instance}}", f"rate(actorprobe_cpu_seconds_total{{{own}}}[$__rate_interval])")],
               "percentunit", steps=limits(0.05, 0.2)),
         lines("Memory of actorprobe", "Resident memory.",
@@ -117,8 +117,8 @@ def costs():
               "an older actorprobe refuses a newer libactor: update it first.",
               f"actorprobe_build_info{{{own}}}", "none", height=6),
         table("Processes", "What each of them observes.",
-              "a process that is missing has ended or cannot be observed: `actorprobe list` on that "
-              "host says why.", f"actorprobe_target_info{{{PROCESS}}}", "none", height=6),
+              "a process that is missing has ended or cannot be observed: `actorprobe list` on "
+              "that host says why.", f"actorprobe_target_info{{{PROCESS}}}", "none", height=6),
     ]
 
 

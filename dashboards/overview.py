@@ -55,8 +55,8 @@ def head():
                f"max({quantile(0.99, 'actor_mailbox_wait_seconds', BY_CLASS)})", "s",
                steps=limits(0.02, 0.2)),
         number("Longest open turn", "For how long the turn that runs now has been open, at least.",
-               "a handler computes or blocks right now. `actorprobe -p PID` names actor and message "
-               "type; split the work or hand it to a thread.",
+               "a handler computes or blocks right now. `actorprobe -p PID` names actor and "
+               "message type; split the work or hand it to a thread.",
                f"max(actor_turn_open_seconds{{{PROCESS}}}) or vector(0)", "s",
                steps=limits(0.1, 1)),
         number("Alerts", "Firing alerts of the rules that come with these dashboards.",
@@ -105,9 +105,9 @@ def who_waits():
                 f"topk(10, {total('actor_messages_delivered_total', BY_CLASS)})")], "short",
               to=to_class),
         lines("Restarts, drops, dead letters", "Life events per second, of all classes.",
-              "restarts that go on are a message that its handler cannot take: set it aside or back "
-              "off. Drops: a bounded mailbox is too small or its sender too fast. Dead letters: "
-              "senders keep refs of actors that have ended.",
+              "restarts that go on are a message that its handler cannot take: set it aside or "
+              "back off. Drops: a bounded mailbox is too small or its sender too fast. Dead "
+              "letters: senders keep refs of actors that have ended.",
               [("restarts", f"sum({total('actor_restarted_total', TARGET)})"),
                ("dropped", f"sum({total('actor_mailbox_dropped_total', TARGET)})"),
                ("dead letters", f"sum({total('actor_dead_letters_total', TARGET)})")], "short"),
@@ -117,8 +117,8 @@ def who_waits():
 def tail():
     return [
         number("Mailboxes over 10 000", "Actors that have 10 000 messages or more queued now.",
-               "the actors dashboard names them. A class that cannot keep up needs a bounded mailbox "
-               "(`capacity`), more `throughput` if its delay is low, or fewer messages.",
+               "the actors dashboard names them. A class that cannot keep up needs a bounded "
+               "mailbox (`capacity`), more `throughput` if its delay is low, or fewer messages.",
                f"count(actor_mailbox_size{{{PROCESS}}}) or vector(0)", "none", steps=limits(1),
                width=6),
         number("Dispatcher errors", "Units that failed outside any handler, in the shown time.",
