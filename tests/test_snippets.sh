@@ -40,6 +40,7 @@ ${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -Wno-unused-const-variable -Wno-unuse
 
 for text in "$dir"/*.c; do
 	program=runtime/examples/${text##*/}
+	sed -n 2p "$program" | grep -q ' \*/$' || complain "$program: its purpose takes two lines"
 	tail -n +3 "$program" | diff "$text" - || complain "$program and its text differ"
 done
 

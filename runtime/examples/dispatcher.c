@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A dispatcher of its own: counts the turns of the actors on it, and leaves the order to another.
- */
+/* A dispatcher of one's own: counts the turns on it, and leaves their order to another. */
 #include <actor.h>
 #include <stdio.h>
 
@@ -26,7 +25,7 @@ static int meter_open(void **self, struct actor_dispatcher *dispatcher, void *da
 
 	*self = &meter;
 	actor_dispatcher_hybrid(&spec, 8, NULL);
-	return actor_system_dispatcher(actor_dispatcher_system(dispatcher), 1, &spec, &meter.below);
+	return actor_dispatcher_delegate(dispatcher, &spec, &meter.below);
 }
 
 /* Takes a turn over and must return at once: a turn that ran here would run inside the one that
