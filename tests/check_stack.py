@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs every query of every panel, variable, alert and recording rule against a real Prometheus that
-scrapes a real exporter of a real program, and sees an alert fire in Alertmanager while the program
-starves, and end after that. Minutes of the rules are half seconds here, and scrapes come twice a second.
+"""Runs every query of every panel, variable, alert and recording rule against a real Prometheus
+that scrapes a real exporter of a real program, and sees an alert fire in Alertmanager while the
+program starves, and end after that. Minutes of the rules are half seconds here, and scrapes come
+twice a second.
 
    check_stack.py BUILD
 """
@@ -10,6 +11,7 @@ import json
 import math
 import os
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -29,7 +31,8 @@ SHOP = ["--load", "200", "--import-us", "20", "--importer-throughput", "4096"]
 ROWS = b"20000"
 RATE = "3s"
 CLASSIC, NATIVE = ".+", "()"
-PROTOBUF = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
+PROTOBUF = ("application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+            "encoding=delimited")
 
 # What has no data here, and why. The names are those that a failure prints.
 EMPTY = {
@@ -90,6 +93,16 @@ class Server:
         return any("histograms" in s or any(not math.isnan(float(v)) for _, v in s["values"])
                    for s in series["result"])
 
+    def values(self, query):
+        """Every value since the beginning, of all series."""
+        series = self.ask("query_range", query=query, start=self.began, end=time.time(), step="0.5")
+        return [float(v) for s in series["result"] for _, v in s["values"]]
+
+    def counters(self):
+        """Names of all series that only ever grow."""
+        return [name for name in self.ask("label/__name__/values")
+                if re.fullmatch(r"actor.+_(total|bucket|count|sum)", name)]
+
     def value(self, query):
         result = self.ask("query", query=query)["result"]
         return float(result[0]["value"][1]) if result else None
@@ -143,6 +156,32 @@ def check_rules(server, complain):
         complain(f"Prometheus has {len(rules)} rules of {len(boards.rules())}")
 
 
+def check_scrapes(server, complain):
+    """No scrape failed, no counter went back, and the messages add up in each of them."""
+    if set(server.values("up")) != {1.0}:
+        complain("a scrape failed")
+    for name in server.counters():
+        if any(server.values(f"max(resets({name}[{RATE}]))")):
+            complain(f"the counter {name} went back")
+    for name, (kind, _) in boards.metric_table().items():
+        if kind == "histogram" and any(server.values(
+                f"max(resets(histogram_count({name})[{RATE}:500ms]))")):
+            complain(f"the histogram {name} went back")
+    apart = server.values("sum(actor_messages_delivered_total) - sum(actorprobe_records_total) - "
+                          "sum(actorprobe_unstamped_total) - sum(actorprobe_lost_total)")
+    if not apart or any(apart):
+        complain(f"delivered is not recorded + unstamped + lost, but more by {set(apart)}")
+
+
+def check_metrics(stack, complain):
+    """promtool has no complaint about names, types, help texts."""
+    page = get(f"http://{stack.exporter}/metrics")[1]
+    said = subprocess.run([stack.tool("promtool"), "check", "metrics"], input=page,
+                          capture_output=True, check=False)
+    if said.returncode or said.stdout or said.stderr:
+        complain(f"promtool complains: {(said.stdout + said.stderr).decode()}")
+
+
 class Importer(threading.Thread):
     """Keeps the shop importing, so that everything else in it starves, until it is told to end."""
 
@@ -173,7 +212,8 @@ def wait_for_alert(stack, name, there, seconds):
     until = time.monotonic() + seconds
     while bool(alerts(stack, name)) != there:
         if time.monotonic() > until:
-            raise Failed(f"{name} is {'not ' if there else 'still '}in Alertmanager after {seconds} s")
+            state = "not" if there else "still"
+            raise Failed(f"{name} is {state} in Alertmanager after {seconds} s")
         time.sleep(0.2)
 
 
@@ -203,15 +243,21 @@ def native_is_served(stack):
         "application/vnd.google.protobuf")
 
 
+def start_servers(stack):
+    """One Prometheus for classic buckets, one for native histograms if the exporter has them."""
+    servers = [Server(stack.start_prometheus(change=quick), CLASSIC)]
+    if native_is_served(stack):
+        servers.append(Server(stack.start_prometheus(
+            ["--enable-feature=native-histograms"], quick, "native"), NATIVE))
+    return servers
+
+
 def run(build, said):
     with Stack(build, (0, 0, 0)) as stack:
         stack.start_shop(SHOP)
         stack.start_exporter()
         stack.start_alertmanager(quick)
-        servers = [Server(stack.start_prometheus(change=quick), CLASSIC)]
-        if native_is_served(stack):
-            servers.append(Server(stack.start_prometheus(
-                ["--enable-feature=native-histograms"], quick, "native"), NATIVE))
+        servers = start_servers(stack)
         importer = Importer(stack.shop)
         importer.start()
         for server in servers:
@@ -221,6 +267,8 @@ def run(build, said):
         for server in servers:
             asked += check_queries(server, said.append)
             check_rules(server, said.append)
+            check_scrapes(server, said.append)
+        check_metrics(stack, said.append)
         return f"{asked} queries of {len(servers)} Prometheus, one alert that fired and ended"
 
 

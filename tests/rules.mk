@@ -17,7 +17,7 @@ TEST_OPTIONS    := -Wno-missing-prototypes -Wno-missing-field-initializers -DACT
 
 RUNTIME_TESTS := $(TEST_OF_RUNTIME:%.c=$(B)/%) $(B)/tests/test_header
 PROBE_TESTS   := $(TEST_OF_PROBE:%.c=$(B)/%)
-LONG_TESTS    := tests/test_empty.sh tests/test_types.sh
+LONG_TESTS    := tests/test_empty.sh tests/test_types.sh tests/test_scrape.sh
 SCRIPT_TESTS  := $(filter-out $(LONG_TESTS),$(sort $(wildcard tests/test_*.sh)))
 
 # What a test may want to know of its build; the rest a sanitizer should do.
