@@ -174,6 +174,12 @@ def check_rule(rule, table, complain):
 
 # ---- names, everywhere ----
 
+def check_alerts_in_readme(rules, complain):
+    readme = set(re.findall(r"`(Actor[A-Z]\w+)`", boards.read("README.md")))
+    for name in sorted(readme ^ {rule["alert"] for rule in rules if "alert" in rule}):
+        complain(f"rules and README disagree about the alert {name}")
+
+
 def check_names(table, complain):
     used = set()
     for board in boards.dashboards().values():
@@ -251,6 +257,7 @@ def main():
     for rule in rules:
         check_rule(rule, table, said.append)
     check_names(table, said.append)
+    check_alerts_in_readme(rules, said.append)
     check_checks(table, said.append)
     print("\n".join(f"check_dashboards: {text}" for text in said) or
           f"check_dashboards: {len(all_boards)} dashboards, {len(rules)} rules, {len(table)} metrics")
