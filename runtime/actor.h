@@ -646,6 +646,61 @@ ACTOR_EXPORT int actor_health_remove(
 ACTOR_EXPORT int actor_health(
 	struct actor_system *system, enum actor_health_kind kind, char *json, size_t *bytes);
 
+/* ---- looking inside ---- */
+
+enum actor_stage {
+	ACTOR_STAGE_STARTING = 1, /* on_start has not run yet */
+	ACTOR_STAGE_RUNNING,
+	ACTOR_STAGE_SUSPENDED, /* until it is resumed */
+	ACTOR_STAGE_THROTTLED, /* until its throttle lets it go on */
+	ACTOR_STAGE_PENDING,   /* until its handler is completed */
+	ACTOR_STAGE_STOPPING,  /* waits for its children, or for its last turn */
+};
+
+/* "starting", ...; NULL: no stage. Any thread. */
+ACTOR_EXPORT const char *actor_stage_name(enum actor_stage stage);
+
+/* An actor as a walk meets it; all of it is valid until the callback returns. */
+struct actor_info {
+	size_t size; /* sizeof(struct actor_info) of the library */
+	actor_ref ref;
+	actor_ref parent; /* 0 = top level */
+	const char *path;
+	const char *class_name;
+	const char *dispatcher; /* its id */
+	enum actor_stage stage;
+	int loop;           /* 1 = the first */
+	uint64_t mailbox;   /* messages queued, the one of a pending handler included */
+	uint32_t children;  /* on all loops */
+	uint32_t throughput; /* messages per turn */
+};
+
+/* A value that is not 0 ends the walk. Runs on the actor's loop between two turns (or in the turn
+ * that called actor_system_walk_here()); it may use the system like code outside a handler. */
+typedef int (*actor_walk_cb)(const struct actor_info *info, void *data);
+
+/* `status` is 0, or the value that ended the walk. On the thread of the loop that was last. */
+typedef void (*actor_walk_done_cb)(struct actor_system *system, int status, void *data);
+
+/* Calls `cb` for each actor, loop by loop, each loop on its own thread, so never two at a time, then
+ * `done`. A loop does it in units of 64 actors with its usual work in between: an actor that lives
+ * from the beginning to the end of the walk is met once, others once or not at all. There is no
+ * order. Closing waits for walks. Like mail from outside, a walk that another thread begins does
+ * not keep a caller's loop alive. Any thread.
+ * Errors: -EINVAL, ACTOR_ECLOSED, -ENOMEM, -ECHILD; then `done` is not called. */
+ACTOR_EXPORT int actor_system_walk(
+	struct actor_system *system, actor_walk_cb cb, actor_walk_done_cb done, void *data);
+
+/* The same, and waits for the end; returns its status. A caller's loop must be running in another
+ * thread. Errors as above, and -EDEADLK on a loop's thread. */
+ACTOR_EXPORT int actor_system_walk_wait(
+	struct actor_system *system, actor_walk_cb cb, void *data);
+
+/* Calls `cb` for each actor of the calling thread's own loop, now and without a pause. Returns 0 or
+ * the value that ended it. ACTOR_ETHREAD: this is no loop of the system; -EINVAL; -ECHILD. */
+ACTOR_EXPORT int actor_system_walk_here(
+	struct actor_system *system, actor_walk_cb cb, void *data);
+
 /* ---- running by hand ---- */
 
 /* Runs the units that are ready on the caller's loop now, within what is left of this pass's

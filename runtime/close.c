@@ -127,7 +127,8 @@ static void step(struct actor_system *system)
 	}
 	if (phase == ACTOR__STOPPING && all_stopping(system) &&
 		actor__life_count(system) == 0 && jobs_done(system) &&
-		atomic_load(&system->vigils) == 0) {
+		atomic_load(&system->vigils) == 0 &&
+		atomic_load(&system->walks) == 0) {
 		actor__waiters_cancel(&system->waiters);
 		phase_set(system, phase = ACTOR__ENDING, ACTOR__END);
 	}

@@ -433,6 +433,7 @@ struct actor_system {
 	_Atomic uint32_t vigils; /* notices of them that are on their way, see farewell.h */
 	pthread_mutex_t lock; /* specs; spawning from outside against closing */
 	struct actor__spec_list *specs;
+	_Atomic uint32_t walks; /* under way; begun with the lock */
 	struct actor__shutdown shutdown;
 	struct actor__health health;
 	struct actor__signals *signals; /* NULL: it does not wait for any */

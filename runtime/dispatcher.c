@@ -23,6 +23,13 @@ static int deferred_open(struct actor__loop *loop, struct actor_dispatcher **out
 	return number < 0 ? number : actor__dispatcher_open(loop, &spec, (uint32_t)number, out);
 }
 
+struct actor_dispatcher *actor__dispatcher_plain(struct actor__loop *loop)
+{
+	struct actor_dispatcher *d = loop->standard;
+
+	return d->ops && deferred_open(loop, &d) ? loop->standard : d;
+}
+
 int actor__dispatcher_open(struct actor__loop *loop, const struct actor_dispatcher_spec *spec,
 	uint32_t number, struct actor_dispatcher **out)
 {

@@ -20,6 +20,10 @@
 int actor__dispatcher_open(struct actor__loop *loop, const struct actor_dispatcher_spec *spec,
 	uint32_t number, struct actor_dispatcher **out);
 
+/* An instance for units of the runtime's own: the loop's standard one, or if that is the program's,
+ * one beside it. The loop's thread. */
+struct actor_dispatcher *actor__dispatcher_plain(struct actor__loop *loop);
+
 /* Closes and frees all instances of a loop; no unit is queued any more. */
 void actor__dispatchers_close(struct actor__loop *loop);
 

@@ -29,6 +29,7 @@ enum actor__command {
 	ACTOR__ASKED = 21,     /* a query from outside */
 	ACTOR__WATCH = 22,     /* somebody waits for an actor's end, see vigil.h */
 	ACTOR__UNWATCH = 23,   /* and no longer */
+	ACTOR__WALK = 24,      /* pointer: a walk over actors, see walk.h */
 	/* orders to a loop */
 	ACTOR__STOP_ALL = 4,
 	ACTOR__END = 5,        /* close the loop */

@@ -12,6 +12,7 @@
 #include "pending.h"
 #include "query.h"
 #include "spawn.h"
+#include "walk.h"
 
 #include <errno.h>
 
@@ -48,6 +49,9 @@ static void notice_take_in(struct actor__loop *loop, struct actor__notice *notic
 		break;
 	case ACTOR__UNWATCH:
 		actor__farewell_cancelled(loop, notice);
+		break;
+	case ACTOR__WALK:
+		actor__walk_arrive(loop, notice->pointer);
 		break;
 	default:
 		actor__receive_order(loop, notice->command);
