@@ -4,6 +4,7 @@
 A histogram is stored either as classic buckets (NAME_bucket, with a label `le`) or as one native
 series (NAME, without). The variable $histograms is a pattern for `le`: `.+` takes the buckets, `()`,
 which matches only the empty text, the native series. Grouping by `le` does no harm to the latter.
+Histograms of messages have bounds of their own, 1-2-5, and are classic everywhere.
 """
 
 PROCESS = 'instance=~"$instance",process=~"$process"'
@@ -28,6 +29,8 @@ def total(name, by, where=PROCESS):
 
 def buckets(name, by, where=PROCESS):
     """What histogram_quantile and heat maps take, from either kind of histogram."""
+    if not name.endswith("_seconds"):
+        return f"sum by ({by}) ({rate(name + '_bucket', where)})"
     both = f'__name__=~"{name}|{name}_bucket",le=~"$histograms",{where}'
     return f"sum by ({by}) (rate({{{both}}}[$__rate_interval]))"
 

@@ -17,14 +17,14 @@ def read(name):
 
 
 def metric_table():
-    """name -> (type, labels), from the exporter's own table."""
+    """name -> (type, labels, unit), from the exporter's own table."""
     rows = re.findall(r'^\t(HISTOGRAM|COUNTER|GAUGE)\(\s*"(\w+)",(.*?)\),$', read("probe/metric.c"),
                       re.M | re.S)
     table = {}
     for kind, name, rest in rows:
         strings = re.findall(r'"([^"]*)"', rest)
-        labels = strings[1] if kind == "HISTOGRAM" else strings[0]
-        table[name] = (kind.lower(), [label for label in labels.split(",") if label])
+        labels, unit = strings[1:3] if kind == "HISTOGRAM" else strings[:2]
+        table[name] = (kind.lower(), [label for label in labels.split(",") if label], unit)
     return table
 
 
@@ -49,6 +49,11 @@ def expressions(board):
     for variable in board["templating"]["list"]:
         if variable["type"] == "query":
             yield f"variable '{variable['name']}'", variable["query"]["query"]
+
+
+def classic_only(name, table):
+    """Histograms of messages have no bounds that a native histogram could have."""
+    return table[name][0] == "histogram" and table[name][2] != "seconds"
 
 
 def metrics_in(expression):

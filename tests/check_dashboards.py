@@ -20,6 +20,18 @@ def check_source(where, source, complain):
         complain(f"{where} does not ask the variable datasource")
 
 
+def check_kinds(where, expr, table, complain):
+    """Buckets are of the kind that the variable says, if there are two."""
+    for name in re.findall(r"(\w+)_bucket\b", expr):
+        chosen = re.findall(rf'__name__=~"{name}\|{name}_bucket",le=~"\$histograms"', expr)
+        if name not in table:
+            continue
+        if boards.classic_only(name, table) == bool(chosen):
+            complain(f"{where} asks for {name} in one kind of histogram only")
+    if expr.count("histogram_quantile(") > len(re.findall(r"\w_bucket\b", expr)):
+        complain(f"{where} has a quantile without buckets")
+
+
 def check_query(where, expr, table, complain):
     for duration in re.findall(r"\[([^\]]*)\]", expr):
         if duration not in ("$__rate_interval", "$__range"):
@@ -28,11 +40,7 @@ def check_query(where, expr, table, complain):
         complain(f"{where} has a rate over $__range")
     if re.search(r'\ble=~?"(?!\$histograms")', expr):
         complain(f"{where} compares le")
-    if "histogram_quantile(" in expr and expr.count("histogram_quantile(") != expr.count(
-            'le=~"$histograms"'):
-        complain(f"{where} has a quantile of one kind of histogram only")
-    if re.search(r"\w_bucket\b", expr) and 'le=~"$histograms"' not in expr:
-        complain(f"{where} has classic buckets only")
+    check_kinds(where, expr, table, complain)
     for word in sorted(boards.metrics_in(expr)):
         name = boards.family(word, table)
         if not name:
@@ -65,8 +73,8 @@ def check_panel(panel, table, complain):
         check_source(f"{where} {target['refId']}", target.get("datasource"), complain)
         if panel["type"] == "heatmap" and (
                 target["format"] != "heatmap" or target["legendFormat"] != "{{le}}" or
-                'le=~"$histograms"' not in target["expr"]):
-            complain(f"{where} is no heat map of both kinds of histograms")
+                "_bucket" not in target["expr"]):
+            complain(f"{where} is no heat map of buckets")
     for link in panel["fieldConfig"]["defaults"].get("links", []):
         check_link(where, link["url"], complain)
 
@@ -221,6 +229,9 @@ def spoilt():
         ("labels that it has not", lambda b: expr(b, 'actor_mailbox_size{colour="red"}')),
         ("compares le", lambda b: expr(b, 'actor_turn_seconds_bucket{le="1"}')),
         ("one kind", lambda b: expr(b, "histogram_quantile(0.5, actor_turn_seconds_bucket)")),
+        ("one kind", lambda b: expr(b, 'rate({__name__=~"actor_mailbox_depth|actor_mailbox_depth_'
+                                       'bucket",le=~"$histograms"}[$__rate_interval])')),
+        ("without buckets", lambda b: expr(b, "histogram_quantile(0.5, actor_turn_seconds)")),
         ("without the native", lambda b: expr(b, "rate(actor_turn_seconds_sum[$__rate_interval])")),
         ("no variable", lambda b: expr(b, 'actorprobe_attached{process="$who"}')),
     ]

@@ -30,15 +30,20 @@ def ladder(value):
     return 3 * exponent + sum(digit > bound * (1 + 1e-9) for bound in (1, 2, 5))
 
 
-def near(server, mine, theirs):
-    if server.histograms == CLASSIC:
+def is_classic(server, metric):
+    return server.histograms == CLASSIC or not metric.endswith("_seconds")
+
+
+def near(server, metric, mine, theirs):
+    if is_classic(server, metric):
         return abs(ladder(mine) - ladder(theirs)) <= 1
     return abs(math.log2(mine / theirs)) <= 2 / 8
 
 
 def selector(metric, labels, server):
     where = "".join(f',{k}="{v}"' for k, v in labels.items())
-    return f'{{__name__=~"{metric}|{metric}_bucket",le=~"{server.histograms}"{where}}}'
+    kind = CLASSIC if is_classic(server, metric) else server.histograms
+    return f'{{__name__=~"{metric}|{metric}_bucket",le=~"{kind}"{where}}}'
 
 
 def count_of(server, metric, labels):
@@ -54,7 +59,7 @@ def check_series(server, row, complain):
         complain(f"{what}: Prometheus counts {count}, hist {row['count']}")
     for q, name in QUANTILES:
         theirs = server.value(f"histogram_quantile({q}, {selector(metric, labels, server)})")
-        if theirs is None or not near(server, row[name], theirs):
+        if theirs is None or not near(server, metric, row[name], theirs):
             complain(f"{what}: {name} is {theirs} in Prometheus and {row[name]} in hist")
 
 

@@ -159,7 +159,7 @@ def check_scrapes(server, complain):
     for name in server.counters():
         if any(server.values(f"max(resets({name}[{RATE}]))")):
             complain(f"the counter {name} went back")
-    for name, (kind, _) in boards.metric_table().items():
+    for name, (kind, _, _) in boards.metric_table().items():
         if kind == "histogram" and any(server.values(
                 f"max(resets(histogram_count({name})[{RATE}:500ms]))")):
             complain(f"the histogram {name} went back")
