@@ -12,6 +12,14 @@
  * Unless a function says otherwise it may be called on the loop's thread only; functions that take
  * a `struct actor_ctx` may be called only while that handler runs.
  *
+ * Wrong calls. NULL in place of what a function needs is -EINVAL, or NULL, 0 or nothing by what it
+ * returns, unless it names another error. A call with a context whose handler does not run, or on
+ * another thread, is -EINVAL or ACTOR_ETHREAD, and the system logs a sentence. Only what is on the
+ * way of each message looks at its context in debug builds alone, where such a call ends the process
+ * with a sentence: actor_tell(), actor_reply(), actor_ask(), actor_self(), actor_state(),
+ * actor_sender(), actor_parent(), actor_ctx_system(), actor_ctx_loop(). A build of libactor with
+ * -DACTOR_DEBUG, or with a sanitizer, is one.
+ *
  * C11 or C++. With -std=c11, which hides POSIX, libuv's header needs _POSIX_C_SOURCE 200809L.
  */
 #ifndef ACTOR_H

@@ -196,6 +196,14 @@ ACTOR_EXPORT int actor_test_expect_none(struct actor_test_probe *probe, int64_t 
 ACTOR_EXPORT int actor_test_expect_stopped(
 	struct actor_test *kit, actor_ref ref, int64_t timeout_ms);
 
+/* Watches an actor by the probe, as actor_watch() does; its errors, and -ESRCH. */
+ACTOR_EXPORT int actor_test_watch(struct actor_test_probe *probe, actor_ref ref);
+
+/* The next message says that this actor has ended, which the probe watches; `termination` (may be
+ * NULL) gets the payload. */
+ACTOR_EXPORT int actor_test_expect_terminated(struct actor_test_probe *probe, actor_ref ref,
+	int64_t timeout_ms, struct actor_termination *termination);
+
 /* The sender of the last message that an expectation gave; 0: none. */
 ACTOR_EXPORT actor_ref actor_test_sender(const struct actor_test_probe *probe);
 

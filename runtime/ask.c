@@ -27,11 +27,15 @@ static void on_expired(struct actor__loop *loop, struct actor__deadline *deadlin
 int actor_ask(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
 	size_t bytes, int64_t timeout_ms, actor_reply_cb cb, void *data)
 {
-	struct actor__loop *loop = ctx->loop;
-	struct actor__cell *cell = ctx->cell;
-	struct actor__ask *ask = actor__asks_add(&loop->asks, &loop->pool, &cell->asks);
+	struct actor__loop *loop;
+	struct actor__cell *cell;
+	struct actor__ask *ask;
 	int rc;
 
+	ACTOR__ASSERT_TURN(ctx);
+	loop = ctx->loop;
+	cell = ctx->cell;
+	ask = actor__asks_add(&loop->asks, &loop->pool, &cell->asks);
 	if (!ask)
 		return -ENOMEM;
 	ask->cell = cell;
@@ -82,7 +86,7 @@ int actor_system_ask(struct actor_system *system, actor_ref to, struct actor_typ
 	int rc;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	for (uint32_t i = 0; i < system->loop_count; i++)
 		if (actor__loop_here(system->loops[i]))
 			return -EDEADLK;

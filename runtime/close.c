@@ -328,14 +328,14 @@ static void on_thread_ended(struct actor__loop *loop)
 
 int actor_system_close(struct actor_system *system, actor_close_cb cb, void *data)
 {
-	return actor__forked(system) ? -ECHILD : close_begin(system, cb, data, false, false);
+	return actor__forked(system) ? actor__refusal(system) : close_begin(system, cb, data, false, false);
 }
 
 /* May the calling thread wait for the end of the system's threads? */
 static int wait_check(struct actor_system *system)
 {
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	if (system->embedded || system->driver)
 		return -EINVAL;
 	for (uint32_t i = 0; i < system->loop_count; i++)

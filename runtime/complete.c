@@ -35,10 +35,8 @@ int actor_complete(struct actor_system *system, struct actor_token token, int st
 	struct actor__pending *p;
 	struct actor__loop *loop;
 
-	if (!system)
-		return -EINVAL;
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	loop = actor__loop_of(system, token.actor);
 	p = loop ? actor__pending_take(&loop->pendings, &token) : NULL;
 	if (!p)

@@ -161,7 +161,7 @@ struct actor_mail *actor__custom_pop(struct actor__custom *custom)
 
 int actor_mail_drop(struct actor_mail *mail)
 {
-	if (mail->state != ACTOR__MAIL_INSIDE)
+	if (!mail || mail->state != ACTOR__MAIL_INSIDE)
 		return -EINVAL;
 	if (actor__envelope_kept(&mail->envelope))
 		return -EPERM;

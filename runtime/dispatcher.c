@@ -193,8 +193,10 @@ static inline __attribute__((always_inline)) void unit_run(
 
 void actor_unit_run(struct actor_unit *unit)
 {
-	struct actor_dispatcher *dispatcher = unit->dispatcher;
+	struct actor_dispatcher *dispatcher = unit ? unit->dispatcher : NULL;
 
+	if (!dispatcher)
+		return; /* it was never handed to a dispatcher */
 	if (!actor__loop_here(dispatcher->loop)) {
 		/* The counters and the probe are the loop's. */
 		actor__log(dispatcher->loop->system, ACTOR_LOG_ERROR,

@@ -143,7 +143,7 @@ int actor_system_publish(
 	struct publication p = {.system = system, .type = kind};
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	p.message = (struct actor_message){kind, (void *)(uintptr_t)payload, bytes, 0};
 	return publish(&p);
 }
@@ -157,7 +157,7 @@ int actor_system_subscribe(struct actor_system *system, actor_ref ref, struct ac
 	int rc;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	if (!actor__options_read(&subscription, sizeof(subscription), given ? given : &plain,
 		    sizeof(subscription)))
 		return ACTOR_EOPTIONS;
@@ -189,7 +189,7 @@ int actor_system_unsubscribe(
 	uint32_t number = kind ? actor__type_mark(kind) & (ACTOR__IDS - 1) : 0;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	if (kind && !number)
 		return 0; /* nobody has subscribed to it */
 	return actor__subscriptions_remove(&system->subscriptions, ref, number);

@@ -41,10 +41,11 @@ static bool kind_valid(enum actor_health_kind kind)
 /* Takes the lock; not inside a check. */
 static int enter(struct actor_system *system)
 {
-	struct actor__health *health = &system->health;
+	struct actor__health *health;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
+	health = &system->health;
 	if (atomic_load_explicit(&health->inside, memory_order_relaxed) ==
 		(uintptr_t)pthread_self())
 		return -EDEADLK;

@@ -174,6 +174,35 @@ int actor_test_expect_none(struct actor_test_probe *probe, int64_t timeout_ms)
 	return failed(probe, -EBADMSG, "no message", came_text(probe, came, sizeof(came), &m));
 }
 
+static int watch(struct actor_ctx *ctx, void *data)
+{
+	return actor_watch(ctx, *(const actor_ref *)data);
+}
+
+int actor_test_watch(struct actor_test_probe *probe, actor_ref ref)
+{
+	return actor_test_within(probe, watch, &ref);
+}
+
+static int is_end_of(const struct actor_message *message, void *data)
+{
+	const struct actor_termination *termination = message->payload;
+
+	return termination->actor == *(const actor_ref *)data;
+}
+
+int actor_test_expect_terminated(struct actor_test_probe *probe, actor_ref ref,
+	int64_t timeout_ms, struct actor_termination *termination)
+{
+	struct actor_message message;
+	int rc = actor_test_expect(
+		probe, &actor_terminated, is_end_of, &ref, timeout_ms, &message);
+
+	if (!rc && termination)
+		*termination = *(const struct actor_termination *)message.payload;
+	return rc;
+}
+
 struct end {
 	struct actor_test *kit;
 	actor_ref ref;

@@ -93,7 +93,7 @@ int actor_system_schedule(struct actor_system *system, actor_ref to, int64_t del
 	int rc = delay_ms < 0 ? -EINVAL : 0;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	if (!rc)
 		rc = actor__envelope_fill(&e, to, 0, type, payload, bytes);
 	if (rc)

@@ -110,14 +110,15 @@ void actor__logger_fini(struct actor__logger *logger, bool closes)
 
 int actor_system_log_add(struct actor_system *system, const struct actor_log_sink *given)
 {
-	struct actor__logger *logger = &system->logger;
 	struct actor_log_sink sink;
-	int rc = actor__forked(system) ? -ECHILD : sink_check(&sink, given);
+	struct actor__logger *logger;
+	int rc = actor__forked(system) ? actor__refusal(system) : sink_check(&sink, given);
 
-	if (!rc && is_inside(logger))
+	if (!rc && is_inside(&system->logger))
 		rc = -EDEADLK;
 	if (rc)
 		return rc;
+	logger = &system->logger;
 	pthread_mutex_lock(&logger->lock);
 	rc = sink_add(logger, &sink);
 	pthread_mutex_unlock(&logger->lock);
@@ -126,12 +127,13 @@ int actor_system_log_add(struct actor_system *system, const struct actor_log_sin
 
 int actor_system_log_remove(struct actor_system *system, int id)
 {
-	struct actor__logger *logger = &system->logger;
 	struct actor__sink **place;
 	struct actor__sink *sink;
+	struct actor__logger *logger;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
+	logger = &system->logger;
 	if (is_inside(logger))
 		return -EDEADLK;
 	pthread_mutex_lock(&logger->lock);
@@ -149,6 +151,8 @@ int actor_system_log_remove(struct actor_system *system, int id)
 
 int actor_system_log_level(struct actor_system *system, enum actor_log_level level)
 {
+	if (!system)
+		return -EINVAL;
 	if ((uint32_t)level > ACTOR_LOG_OFF)
 		return ACTOR_EOPTIONS;
 	if (!level)
@@ -284,7 +288,7 @@ int actor_system_log(
 	int rc;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	va_start(arguments, format);
 	rc = log_checked(system, 0, level, format, arguments);
 	va_end(arguments);
@@ -296,6 +300,8 @@ int actor_log(struct actor_ctx *ctx, enum actor_log_level level, const char *for
 	va_list arguments;
 	int rc;
 
+	if (!ctx)
+		return -EINVAL;
 	va_start(arguments, format);
 	rc = log_checked(ctx->loop->system, ctx->cell->self, level, format, arguments);
 	va_end(arguments);

@@ -2,6 +2,8 @@
 /* Chunks of mail, and what a custom mailbox may ask of a piece of mail. */
 #include "mail.h"
 
+#include <errno.h>
+
 #include "registry.h"
 
 #define PLACES 7
@@ -128,34 +130,36 @@ void actor__mail_give_up(struct actor__mail_list *list, struct actor_mail *mail,
 
 const struct actor_type *actor_mail_type(const struct actor_mail *mail)
 {
-	return actor__type(mail->envelope.type);
+	return mail ? actor__type(mail->envelope.type) : NULL;
 }
 
 const void *actor_mail_payload(const struct actor_mail *mail)
 {
-	const struct actor__envelope *e = &mail->envelope;
-
-	return e->flags & ACTOR__HEAP ? e->heap.block : e->inlined;
+	if (!mail)
+		return NULL;
+	return mail->envelope.flags & ACTOR__HEAP ? mail->envelope.heap.block
+						  : mail->envelope.inlined;
 }
 
 size_t actor_mail_bytes(const struct actor_mail *mail)
 {
-	const struct actor__envelope *e = &mail->envelope;
-
-	return e->flags & ACTOR__HEAP ? e->heap.bytes : e->bytes;
+	if (!mail)
+		return 0;
+	return mail->envelope.flags & ACTOR__HEAP ? mail->envelope.heap.bytes
+						  : mail->envelope.bytes;
 }
 
 actor_ref actor_mail_sender(const struct actor_mail *mail)
 {
-	return mail->envelope.sender;
+	return mail ? mail->envelope.sender : ACTOR_NONE;
 }
 
 void **actor_mail_links(struct actor_mail *mail)
 {
-	return mail->links;
+	return mail ? mail->links : NULL;
 }
 
 int actor_mail_kept(const struct actor_mail *mail)
 {
-	return actor__envelope_kept(&mail->envelope);
+	return mail ? actor__envelope_kept(&mail->envelope) : -EINVAL;
 }

@@ -5,6 +5,8 @@
 #include "log.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 int actor__misuse(struct actor_system *system, int code, const char *function, const char *what)
 {
@@ -36,4 +38,13 @@ int actor__misuse_message(const struct actor_ctx *ctx, const char *function)
 		return rc;
 	return actor__misuse(
 		ctx->loop->system, -EINVAL, function, "there is no message in on_start and on_stop");
+}
+
+void actor__misuse_assert(const struct actor_ctx *ctx, const char *function)
+{
+	if (!actor__misuse_turn(ctx, function))
+		return;
+	fprintf(stderr, "libactor: %s: %s\n", function,
+		ctx ? "called outside the turn of its context" : "called without a context");
+	abort();
 }

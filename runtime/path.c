@@ -42,7 +42,9 @@ int actor_path(struct actor_system *system, actor_ref ref, char *buffer, size_t 
 	int used;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
+	if (!buffer && bytes)
+		return -EINVAL;
 	if (!actor__loop_of(system, ref))
 		return -ENOENT;
 	pthread_mutex_lock(&system->names.lock);

@@ -126,10 +126,8 @@ int actor_system_ask_async(struct actor_system *system, actor_ref to, struct act
 	struct actor__envelope e;
 	int rc;
 
-	if (!system)
-		return -EINVAL;
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	if (!cb)
 		return actor__misuse(system, -EINVAL, "actor_system_ask_async", "no callback");
 	loop = actor__loop_of(system, to);

@@ -73,12 +73,11 @@ static int task_append(struct actor__shutdown *s, struct actor__task *task)
 int actor_shutdown_add(struct actor_system *system, enum actor_shutdown_phase phase,
 	const char *name, actor_shutdown_cb cb, void *data)
 {
-	struct actor__shutdown *s = &system->shutdown;
 	struct actor__task *task;
 	int rc;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	if (!phase_valid(phase) || !cb)
 		return -EINVAL;
 	if (!actor__name_valid(name))
@@ -90,9 +89,9 @@ int actor_shutdown_add(struct actor_system *system, enum actor_shutdown_phase ph
 	task->cb = cb;
 	task->data = data;
 	snprintf(task->name, sizeof(task->name), "%s", name);
-	pthread_mutex_lock(&s->lock);
-	rc = task_append(s, task);
-	pthread_mutex_unlock(&s->lock);
+	pthread_mutex_lock(&system->shutdown.lock);
+	rc = task_append(&system->shutdown, task);
+	pthread_mutex_unlock(&system->shutdown.lock);
 	if (rc < 0)
 		actor__heap_free(task);
 	return rc;
@@ -110,12 +109,13 @@ static struct actor__task **task_find(struct actor__shutdown *s, int number)
 
 int actor_shutdown_remove(struct actor_system *system, int number)
 {
-	struct actor__shutdown *s = &system->shutdown;
 	struct actor__task **place, *task;
+	struct actor__shutdown *s;
 	int rc = 0;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
+	s = &system->shutdown;
 	pthread_mutex_lock(&s->lock);
 	place = task_find(s, number);
 	task = *place;
@@ -133,12 +133,13 @@ int actor_shutdown_remove(struct actor_system *system, int number)
 
 int actor_shutdown_done(struct actor_system *system, int number, int status)
 {
-	struct actor__shutdown *s = &system->shutdown;
+	struct actor__shutdown *s;
 	struct actor__task *task;
 	int rc = 0;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
+	s = &system->shutdown;
 	pthread_mutex_lock(&s->lock);
 	task = *task_find(s, number);
 	if (!task)
@@ -156,12 +157,13 @@ int actor_shutdown_done(struct actor_system *system, int number, int status)
 int actor_shutdown_timeout(
 	struct actor_system *system, enum actor_shutdown_phase phase, int64_t timeout_ms)
 {
-	struct actor__shutdown *s = &system->shutdown;
 	uint32_t first = phase ? (uint32_t)phase : 1;
 	uint32_t last = phase ? (uint32_t)phase : ACTOR__PHASES;
+	struct actor__shutdown *s;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
+	s = &system->shutdown;
 	if ((phase && !phase_valid(phase)) || timeout_ms < 1 || timeout_ms > TIMEOUT_MOST_MS)
 		return -EINVAL;
 	if (system->config && system->config->override &&
@@ -336,5 +338,5 @@ int actor__shutdown_request(
 
 int actor_system_shutdown(struct actor_system *system, actor_close_cb cb, void *data)
 {
-	return actor__forked(system) ? -ECHILD : actor__shutdown_request(system, cb, data, false);
+	return actor__forked(system) ? actor__refusal(system) : actor__shutdown_request(system, cb, data, false);
 }

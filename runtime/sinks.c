@@ -184,6 +184,8 @@ int actor__sink_json(void *data, const struct actor_log_record *record)
 
 void actor_log_to_text(struct actor_log_sink *sink, int fd)
 {
+	if (!sink)
+		return;
 	memset(sink, 0, sizeof(*sink));
 	sink->size = sizeof(*sink);
 	sink->write = actor__sink_text;
@@ -193,5 +195,7 @@ void actor_log_to_text(struct actor_log_sink *sink, int fd)
 void actor_log_to_json(struct actor_log_sink *sink, int fd)
 {
 	actor_log_to_text(sink, fd);
+	if (!sink)
+		return;
 	sink->write = actor__sink_json;
 }

@@ -8,6 +8,7 @@
 #include "hold.h"
 #include "life.h"
 #include "log.h"
+#include "misuse.h"
 #include "notice.h"
 #include "options.h"
 #include "parts.h"
@@ -345,8 +346,10 @@ int actor_spawn(struct actor_ctx *ctx, struct actor_class *cls,
 	const struct actor_spawn_options *options, actor_ref *ref)
 {
 	struct request r;
-	int rc = request_init(&r, ctx->loop->system, cls, options);
+	int rc = actor__misuse_turn(ctx, "actor_spawn");
 
+	if (!rc)
+		rc = request_init(&r, ctx->loop->system, cls, options);
 	if (rc)
 		return rc;
 	if (actor__cell_life(ctx->cell) >= ACTOR__TERMINATING)
@@ -363,7 +366,7 @@ int actor_system_spawn(struct actor_system *system, struct actor_class *cls,
 	const struct actor_spawn_options *options, actor_ref *ref)
 {
 	struct request r;
-	int rc = actor__forked(system) ? -ECHILD : request_init(&r, system, cls, options);
+	int rc = actor__forked(system) ? actor__refusal(system) : request_init(&r, system, cls, options);
 
 	if (!rc && r.options.strategy && r.options.strategy->scope == ACTOR_ALL_FOR_ONE)
 		rc = ACTOR_EOPTIONS; /* whom else? */

@@ -2,6 +2,7 @@
 /* The ways to end an actor: in its turn, by a failure, at once. */
 #include "deliver.h"
 #include "fork.h"
+#include "misuse.h"
 #include "tell.h"
 
 #include <errno.h>
@@ -17,10 +18,14 @@ static void poison_fill(
 	e->bytes = (uint8_t)poison;
 }
 
-static int end(struct actor_ctx *ctx, actor_ref ref, enum actor__poison poison)
+static int end(struct actor_ctx *ctx, actor_ref ref, enum actor__poison poison,
+	const char *function)
 {
+	int rc = actor__misuse_turn(ctx, function);
 	struct actor__envelope e;
 
+	if (rc)
+		return rc;
 	if (!ref)
 		return -EINVAL;
 	poison_fill(&e, ref, ctx->cell->self, poison);
@@ -32,7 +37,7 @@ static int end_from_outside(struct actor_system *system, actor_ref ref, enum act
 	struct actor__envelope e;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	if (!ref)
 		return -EINVAL;
 	poison_fill(&e, ref, 0, poison);
@@ -41,7 +46,7 @@ static int end_from_outside(struct actor_system *system, actor_ref ref, enum act
 
 int actor_stop(struct actor_ctx *ctx, actor_ref ref)
 {
-	return end(ctx, ref, ACTOR__POISON_STOP);
+	return end(ctx, ref, ACTOR__POISON_STOP, "actor_stop");
 }
 
 int actor_system_stop(struct actor_system *system, actor_ref ref)
@@ -51,7 +56,7 @@ int actor_system_stop(struct actor_system *system, actor_ref ref)
 
 int actor_kill(struct actor_ctx *ctx, actor_ref ref)
 {
-	return end(ctx, ref, ACTOR__POISON_KILL);
+	return end(ctx, ref, ACTOR__POISON_KILL, "actor_kill");
 }
 
 int actor_system_kill(struct actor_system *system, actor_ref ref)
@@ -61,7 +66,7 @@ int actor_system_kill(struct actor_system *system, actor_ref ref)
 
 int actor_terminate(struct actor_ctx *ctx, actor_ref ref)
 {
-	return end(ctx, ref, ACTOR__POISON_TERMINATE);
+	return end(ctx, ref, ACTOR__POISON_TERMINATE, "actor_terminate");
 }
 
 int actor_system_terminate(struct actor_system *system, actor_ref ref)
@@ -71,5 +76,6 @@ int actor_system_terminate(struct actor_system *system, actor_ref ref)
 
 void actor_stop_self(struct actor_ctx *ctx)
 {
-	ctx->cell->signals |= ACTOR__SIGNAL_TERMINATE;
+	if (!actor__misuse_turn(ctx, "actor_stop_self"))
+		ctx->cell->signals |= ACTOR__SIGNAL_TERMINATE;
 }

@@ -152,7 +152,7 @@ int actor__system_open(struct actor_system **out, const struct actor_system_opti
 	struct actor__driver *driver)
 {
 	struct actor_system_options options;
-	int rc = options_check(&options, given);
+	int rc = out ? options_check(&options, given) : -EINVAL;
 	struct actor_system *system;
 	uint32_t started = 0;
 
@@ -196,15 +196,16 @@ int actor_system_open(struct actor_system **out, const struct actor_system_optio
 
 int actor_system_loops(const struct actor_system *system)
 {
-	return (int)system->loop_count;
+	return system ? (int)system->loop_count : -EINVAL;
 }
 
 int actor_system_drain(struct actor_system *system)
 {
-	struct actor__loop *loop = system->loops[0];
+	struct actor__loop *loop;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
+	loop = system->loops[0];
 	if (!system->embedded || !actor__loop_here(loop))
 		return ACTOR_ETHREAD;
 	if (actor__in_turn(loop) || loop->in_drain)
@@ -216,7 +217,7 @@ int actor_system_drain(struct actor_system *system)
 int actor_system_advance(struct actor_system *system, uint64_t ms)
 {
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	if (!atomic_load(&system->manual_ms) || ms > ACTOR__TIME_MOST_MS)
 		return -EINVAL;
 	actor__alarm_advance(system, ms);
@@ -229,6 +230,8 @@ int actor_system_dispatcher(struct actor_system *system, int loop,
 	struct actor__spec_list *entry;
 	int rc;
 
+	if (!system || !dispatcher)
+		return -EINVAL;
 	if (loop < 1 || (uint32_t)loop > system->loop_count)
 		return ACTOR_EOPTIONS;
 	if (!actor__loop_here(system->loops[loop - 1]))
@@ -261,8 +264,11 @@ static void stats_sum(const struct actor_system *system, struct actor_stats *sta
 
 int actor_system_stats(const struct actor_system *system, struct actor_stats *out)
 {
-	struct actor_stats stats = {.size = out->size};
+	struct actor_stats stats = {0};
 
+	if (!system || !out)
+		return -EINVAL;
+	stats.size = out->size;
 	if (stats.size < offsetof(struct actor_stats, dropped))
 		return ACTOR_EOPTIONS;
 	stats_sum(system, &stats);
@@ -272,6 +278,8 @@ int actor_system_stats(const struct actor_system *system, struct actor_stats *ou
 
 int actor_system_on_dead_letter(struct actor_system *system, actor_dead_letter_cb cb, void *data)
 {
+	if (!system)
+		return -EINVAL;
 	system->on_dead_letter_data = data;
 	system->on_dead_letter = cb;
 	return 0;

@@ -5,6 +5,7 @@
 #include "channel.h"
 #include "deliver.h"
 #include "fork.h"
+#include "misuse.h"
 #include "registry.h"
 
 #include <errno.h>
@@ -297,6 +298,7 @@ INLINE int tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, co
 int actor_tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
 	size_t bytes)
 {
+	ACTOR__ASSERT_TURN(ctx);
 	return tell(ctx, to, type, payload, bytes, 0);
 }
 
@@ -310,7 +312,7 @@ int actor_system_tell(struct actor_system *system, actor_ref to, struct actor_ty
 	const void *payload, size_t bytes)
 {
 	struct actor__envelope e;
-	int rc = actor__forked(system) ? -ECHILD
+	int rc = actor__forked(system) ? actor__refusal(system)
 				       : actor__envelope_fill(&e, to, 0, type, payload, bytes);
 
 	return rc ? rc : send_anywhere(system, &e, tell_outside);
@@ -354,9 +356,11 @@ NOINLINE int reply_slowly(
 
 int actor_reply(struct actor_ctx *ctx, struct actor_type *type, const void *payload, size_t bytes)
 {
-	const struct actor__envelope *request = ctx->envelope;
+	const struct actor__envelope *request;
 	uint64_t extra = 0;
 
+	ACTOR__ASSERT_TURN(ctx);
+	request = ctx->envelope;
 	if (ACTOR__UNLIKELY(!request || !request->sender))
 		return reply_slowly(ctx, type, payload, bytes);
 	/* An answer to an answer is a plain message. */

@@ -185,5 +185,5 @@ int actor_timer_active(const struct actor_ctx *ctx, uint64_t key)
 
 uint64_t actor_timer_missed(const struct actor_ctx *ctx)
 {
-	return ctx->missed;
+	return actor__misuse_turn(ctx, __func__) ? 0 : ctx->missed;
 }

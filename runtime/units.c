@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Units and dispatchers as a program sees them: constructors, execute, wrap and delegate. */
 #include "dispatcher.h"
+#include "misuse.h"
 #include "registry.h"
 #include "spec.h"
 
@@ -11,6 +12,8 @@
 static int spec_init(struct actor_dispatcher_spec *spec, enum actor_dispatcher_kind kind,
 	int64_t budget, int64_t usual, const char *id, const char *usual_id)
 {
+	if (!spec)
+		return -EINVAL;
 	memset(spec, 0, sizeof(*spec));
 	if (budget < 1 || budget > ACTOR_BUDGET_MAX)
 		return ACTOR_EBUDGET;
@@ -41,7 +44,8 @@ int actor_dispatcher_microtask(struct actor_dispatcher_spec *spec, const char *i
 {
 	int rc = spec_init(spec, ACTOR_MICROTASK, 1, 1, id, "microtask");
 
-	spec->budget = 0;
+	if (!rc)
+		spec->budget = 0;
 	return rc;
 }
 
@@ -58,6 +62,8 @@ int actor_dispatcher_custom(struct actor_dispatcher_spec *spec,
 	if (!ops || ops->size < sizeof(*ops) || !ops->execute)
 		return ACTOR_EOPTIONS;
 	rc = spec_init(spec, ACTOR_CUSTOM, 1, 1, id, "custom");
+	if (rc)
+		return rc;
 	spec->budget = 0;
 	spec->ops = ops;
 	spec->data = data;
@@ -83,29 +89,36 @@ int actor_dispatcher_delegate(struct actor_dispatcher *dispatcher,
 
 struct actor_system *actor_dispatcher_system(const struct actor_dispatcher *dispatcher)
 {
-	return dispatcher->loop->system;
+	return dispatcher ? dispatcher->loop->system : NULL;
 }
 
 const char *actor_dispatcher_id(const struct actor_dispatcher *dispatcher)
 {
-	return dispatcher->spec.id;
+	return dispatcher ? dispatcher->spec.id : NULL;
 }
 
 uv_loop_t *actor_dispatcher_loop(const struct actor_dispatcher *dispatcher)
 {
-	return dispatcher->loop->uv;
+	return dispatcher ? dispatcher->loop->uv : NULL;
 }
 
 void actor_unit_init(struct actor_unit *unit, int (*run)(struct actor_unit *unit))
 {
+	if (!unit)
+		return;
 	memset(unit, 0, sizeof(*unit));
 	unit->run = run;
 }
 
 int actor_dispatcher_execute(struct actor_dispatcher *dispatcher, struct actor_unit *unit)
 {
+	if (!dispatcher || !unit)
+		return -EINVAL;
 	if (!actor__loop_here(dispatcher->loop))
 		return ACTOR_ETHREAD;
+	if (!unit->run)
+		return actor__misuse(dispatcher->loop->system, -EINVAL, "actor_dispatcher_execute",
+			"the unit has no function");
 	if (unit->state == ACTOR__UNIT_INSIDE || unit->state == ACTOR__UNIT_QUEUED) {
 		/* A custom dispatcher hands on what it holds, at once or later. */
 		if (dispatcher == unit->dispatcher)
@@ -127,6 +140,8 @@ int actor_dispatcher_execute(struct actor_dispatcher *dispatcher, struct actor_u
 
 int actor_unit_wrap(struct actor_unit *unit, int (*run)(struct actor_unit *unit), void *data)
 {
+	if (!unit || !run)
+		return -EINVAL;
 	if (unit->depth >= sizeof(unit->wraps) / sizeof(unit->wraps[0]))
 		return -ENOBUFS;
 	unit->wraps[unit->depth].run = unit->run;
@@ -138,6 +153,8 @@ int actor_unit_wrap(struct actor_unit *unit, int (*run)(struct actor_unit *unit)
 
 void *actor_unit_unwrap(struct actor_unit *unit)
 {
+	if (!unit || !unit->depth)
+		return NULL;
 	unit->depth--;
 	unit->run = unit->wraps[unit->depth].run;
 	return unit->wraps[unit->depth].data;
@@ -145,6 +162,8 @@ void *actor_unit_unwrap(struct actor_unit *unit)
 
 int actor_unit_inner(struct actor_unit *unit)
 {
+	if (!unit || !unit->run)
+		return -EINVAL;
 	/* What the wrapper did meanwhile is no handler's time. */
 	if (unit->dispatcher)
 		unit->dispatcher->loop->observer.stale = true;

@@ -414,6 +414,42 @@ static void timers_of_all_loops_fire_in_order_at_their_time(void **state)
 	assert_int_equal(actor_test_close(kit), 0);
 }
 
+/* ---- watches ---- */
+
+static int fail_message(struct actor_ctx *ctx, const struct actor_message *m)
+{
+	return actor_fail(ctx, -EIO, "as told");
+}
+
+static struct actor_class failing_class = {
+	.size = sizeof(failing_class), .name = "failing", .on_message = fail_message};
+
+static void the_end_of_a_watched_actor_is_expected(void **state)
+{
+	struct actor_test *kit = kit_open(2);
+	struct actor_test_probe *probe = probe_open(kit, "watcher", 1);
+	struct actor_spawn_options options = {
+		.size = sizeof(options), .loop = 2, .strategy = &lab_stops};
+	struct actor_termination end;
+	actor_ref ref;
+
+	assert_int_equal(actor_system_spawn(
+		actor_test_system(kit), &failing_class, &options, &ref), 0);
+	assert_int_equal(actor_test_watch(probe, ref), 0);
+	assert_int_equal(actor_test_expect_none(probe, 0), 0);
+	tell(kit, ref, 1);
+	assert_int_equal(actor_test_expect_terminated(probe, ref, 0, &end), 0);
+	assert_int_equal(end.actor, ref);
+	assert_int_equal(end.code, -EIO);
+	assert_int_equal(actor_test_sender(probe), ref);
+	assert_int_equal(actor_test_watch(probe, ref), 0);
+	assert_int_equal(actor_test_expect_terminated(probe, ref + 1, 0, NULL), -EBADMSG);
+	assert_int_equal(actor_test_expect_terminated(probe, ref, 10, NULL), -ETIMEDOUT);
+	assert_int_equal(actor_test_watch(probe, ACTOR_NONE), -EINVAL);
+	assert_int_equal(actor_test_watch(NULL, ref), -EINVAL);
+	assert_int_equal(actor_test_close(kit), 0);
+}
+
 /* ---- work on other threads ---- */
 
 static void square(void *payload, size_t bytes)
@@ -566,6 +602,7 @@ int main(void)
 		cmocka_unit_test(a_step_is_one_unit),
 		cmocka_unit_test(what_goes_on_for_ever_is_a_failure),
 		cmocka_unit_test(timers_of_all_loops_fire_in_order_at_their_time),
+		cmocka_unit_test(the_end_of_a_watched_actor_is_expected),
 		cmocka_unit_test(work_of_the_thread_pool_is_waited_for),
 		cmocka_unit_test(a_kit_ends_also_when_the_test_closed_its_system),
 		cmocka_unit_test(wrong_calls_are_errors),
