@@ -9,10 +9,10 @@
  * through the inboxes and is taken in by the next steps.
  *
  * A *step* is one of: a loop takes in its mail, a loop's timers that are due fire, one unit of one
- * dispatcher runs. In order, mail comes first, then timers, then a unit of each dispatcher by turns;
- * budgets per pass do not matter. With ACTOR_TEST_SEEDED each step is chosen among all that are
- * possible by a generator of random numbers: the same seed makes the same choices, so an order in
- * which a program fails can be had again. What promises an order keeps it: messages between the
+ * dispatcher runs. In order, mail comes first, then timers, then a unit of each dispatcher by
+ * turns; budgets per pass do not matter. With ACTOR_TEST_SEEDED each step is chosen among all that
+ * are possible by a generator of random numbers: the same seed makes the same choices, so an order
+ * in which a program fails can be had again. What promises an order keeps it: messages between the
  * same two actors, the units of one dispatcher, the timers of one loop.
  *
  * Not repeated by a seed is what other threads do, the thread pool included, and the jitter of
@@ -136,8 +136,8 @@ ACTOR_EXPORT int actor_test_seeds(uint64_t first, uint64_t count,
 /* ---- the synchronous dispatcher ---- */
 
 /* Describes a dispatcher of the calling thread: what actor_system_tell() and actor_test_tell() tell
- * its actors has been handled when they return, with all that came of it on synchronous dispatchers,
- * on any loop. Turns do not nest: a unit that becomes ready while another one runs waits for its
+ * its actors has been handled when they return, with all that came of it on synchronous
+ * dispatchers, on any loop. Turns do not nest: a unit that becomes ready while another one runs waits for its
  * end, in the order of arrival, so no stack grows; a tell inside a handler returns before the
  * receiver's turn, as always. Only for kits: elsewhere opening it is ACTOR_EDISPATCHER, since a
  * program must not wait for its receivers. `id` NULL is "synchronous". ACTOR_ENAME. Any thread. */
@@ -207,8 +207,8 @@ ACTOR_EXPORT int actor_test_expect_terminated(struct actor_test_probe *probe, ac
 /* The sender of the last message that an expectation gave; 0: none. */
 ACTOR_EXPORT actor_ref actor_test_sender(const struct actor_test_probe *probe);
 
-/* Answers that message, once: completes the ask it came from, or tells its sender. -EINVAL: there is
- * no such message, or nobody to answer. Errors as actor_tell(). */
+/* Answers that message, once: completes the ask it came from, or tells its sender. -EINVAL: there
+ * is no such message, or nobody to answer. Errors as actor_tell(). */
 ACTOR_EXPORT int actor_test_reply(struct actor_test_probe *probe, struct actor_type *type,
 	const void *payload, size_t bytes);
 

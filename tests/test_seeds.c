@@ -213,7 +213,8 @@ static struct actor_test *synchronous_open(int loops, int64_t units)
 	return kit;
 }
 
-static actor_ref relay_spawn(struct actor_test *kit, int loop, uint64_t mark, actor_ref a, actor_ref b)
+static actor_ref relay_spawn(
+	struct actor_test *kit, int loop, uint64_t mark, actor_ref a, actor_ref b)
 {
 	struct relay relay = {{a, b}, mark};
 	struct actor_spawn_options options = {

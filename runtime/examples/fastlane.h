@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Two dispatchers that share a loop: turns on the fast lane go before all that wait on the slow one.
+/* Two dispatchers that share a loop: turns on the fast lane go before all that wait on the slow.
  *
  * For the few actors that keep a service alive (health, supervision, flow control) beside many that
  * do its work. A turn that runs is not interrupted, so a system actor waits for one turn of another
- * actor at most, however many are queued. How many turns run per pass is up to the dispatcher below.
+ * actor at most, however many are queued. How many turns run per pass is up to the dispatcher
+ * below.
  *
  *   static struct actor_dispatcher_spec inner, system_actors, user_actors;
  *   static struct fastlane lane = {.inner = &inner};
