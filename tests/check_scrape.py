@@ -94,10 +94,10 @@ def check_restart(stack, servers, complain):
     time.sleep(10)
     for server in servers:
         for name in server.counters():
-            rates = server.values(f"min(rate({name}[3s]))")
+            rates = server.values(f"min(rate({name}[4s]))")
             if not rates or min(rates) < 0:
                 complain(f"the rate of {name} is negative, or there is none")
-        fastest = max(server.values("sum(rate(actor_messages_delivered_total[3s]))"))
+        fastest = max(server.values("sum(rate(actor_messages_delivered_total[4s]))"))
         if not 0 < fastest < MOST_PER_SECOND:
             complain(f"{fastest} messages per second are more than there were")
 
