@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "probe/exposition.h"
 #include "probe/fleet.h"
+#include "probe/format.h"
 #include "probe/hist_json.h"
 #include "probe/server.h"
 
@@ -47,6 +47,7 @@ static struct snapshot_self observe_self(void)
 static int page_metrics(void *context, const struct server_request *request,
 	struct server_answer *answer, struct error *error)
 {
+	enum format format = format_negotiate(request->accept);
 	struct snapshot_self self = observe_self();
 	struct snapshot snapshot = {0};
 	struct fleet_view view = {0};
@@ -54,9 +55,9 @@ static int page_metrics(void *context, const struct server_request *request,
 
 	if (!code && snapshot_build(&snapshot, view.parts, view.count, &self) < 0)
 		code = error_set(error, EXIT_KERNEL, "out of memory");
-	answer->content_type = EXPOSITION_CONTENT_TYPE;
+	answer->content_type = format_content_type(format);
 	if (!code)
-		exposition_render(&answer->body, &snapshot);
+		format_render(format, &answer->body, &snapshot);
 	snapshot_fini(&snapshot);
 	fleet_view_fini(&view);
 	return code;

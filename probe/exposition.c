@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A snapshot in the Prometheus text format 0.0.4. */
+/* A snapshot in the Prometheus text format 0.0.4 and in OpenMetrics 1.0.0. */
 #include "probe/exposition.h"
 
 #include <string.h>
@@ -38,6 +38,23 @@ static void add_head(struct writer *w)
 
 	text_add(w->text, "# HELP %s %s\n# TYPE %s %s\n", metric->name, metric->help, metric->name,
 		metric_type_name(metric->type));
+}
+
+/* There a family has the name that its samples have in common, and a unit only as the end of it. */
+static void add_openmetrics_head(struct writer *w)
+{
+	const struct metric *metric = w->family->metric;
+	int base = (int)metric_base_bytes(metric);
+	size_t unit = strlen(metric->unit);
+
+	text_add(w->text, "# TYPE %.*s %s\n", base, metric->name,
+		metric_is_info(metric) ? "info" : metric_type_name(metric->type));
+	if ((size_t)base > unit && metric->name[(size_t)base - unit - 1] == '_' &&
+		strncmp(metric->name + base - unit, metric->unit, unit) == 0)
+		text_add(w->text, "# UNIT %.*s %s\n", base, metric->name, metric->unit);
+	text_add(w->text, "# HELP %.*s ", base, metric->name);
+	add_escaped(w->text, metric->help);
+	text_add_char(w->text, '\n', 1);
 }
 
 /* Begins a sample up to the space before its value. */
@@ -102,6 +119,9 @@ static size_t spell_bound(enum aggregate_metric metric, size_t i, char *le, size
 		text_add_seconds(&text, histogram_bound(metric, i));
 	else
 		text_add_count(&text, histogram_bound(metric, i));
+	/* As a float is spelled, so that it is the same when a reader spells it anew. */
+	if (!text.failed && text.used && !strpbrk(text.bytes, ".e"))
+		text_add(&text, ".0");
 	if (!text.failed && text.used < size) {
 		memcpy(le, text.bytes, text.used);
 		bytes = text.used;
@@ -156,15 +176,29 @@ static void add_values(struct writer *w)
 	}
 }
 
-void exposition_render(struct text *t, const struct snapshot *s)
+static void render(struct text *t, const struct snapshot *s, bool openmetrics)
 {
 	for (size_t i = 0; i < s->family_count; i++) {
 		struct writer w = {.text = t, .family = &s->families[i]};
 
-		add_head(&w);
+		if (openmetrics)
+			add_openmetrics_head(&w);
+		else
+			add_head(&w);
 		if (w.family->metric->type == METRIC_HISTOGRAM)
 			add_histograms(&w);
 		else
 			add_values(&w);
 	}
+}
+
+void exposition_render(struct text *t, const struct snapshot *s)
+{
+	render(t, s, false);
+}
+
+void exposition_render_openmetrics(struct text *t, const struct snapshot *s)
+{
+	render(t, s, true);
+	text_add(t, "# EOF\n");
 }

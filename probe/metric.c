@@ -91,8 +91,7 @@ const struct metric metrics[] = {
 		"Always 1; the label is the version of actorprobe."),
 	GAUGE("actorprobe_targets", METRIC_TARGETS, "", "processes",
 		"Processes that are observed now."),
-	GAUGE("actorprobe_target_info", METRIC_TARGET, "pid,command,exe,cgroup,container",
-		"info",
+	GAUGE("actorprobe_target_info", METRIC_TARGET, "pid,command,exe,cgroup,container", "info",
 		"Always 1; the labels name the observed process."),
 };
 
@@ -117,6 +116,18 @@ bool metric_is_own(const struct metric *metric)
 {
 	return metric->source == METRIC_CPU || metric->source == METRIC_MEMORY ||
 	       metric->source == METRIC_BUILD;
+}
+
+bool metric_is_info(const struct metric *metric)
+{
+	return strcmp(metric->unit, "info") == 0;
+}
+
+size_t metric_base_bytes(const struct metric *metric)
+{
+	if (metric_is_info(metric))
+		return strlen(metric->name) - strlen("_info");
+	return strlen(metric->name) - (metric->type == METRIC_COUNTER ? strlen("_total") : 0);
 }
 
 const char *metric_type_name(enum metric_type type)

@@ -61,6 +61,12 @@ bool metric_is_nano(const struct metric *metric);
 /* Whether it tells of actorprobe itself, and not of what it observes. */
 bool metric_is_own(const struct metric *metric);
 
+/* Length of its name without the "_total" of a counter and the "_info" of an info. */
+size_t metric_base_bytes(const struct metric *metric);
+
+/* Whether it has the value 1 and tells by its labels. */
+bool metric_is_info(const struct metric *metric);
+
 /* "histogram", "counter", "gauge". */
 const char *metric_type_name(enum metric_type type);
 

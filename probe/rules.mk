@@ -2,10 +2,12 @@
 # The collector: all but main in an archive, which the tests link too, and the program.
 
 PROBE_SOURCES := $(sort $(wildcard probe/*.c))
-PROBE_HEADERS := $(wildcard probe/*.h) runtime/abi.h $(B)/bpf/bounds.h
-PROBE_OBJECTS := $(PROBE_SOURCES:%.c=$(B)/%.o)
+PROBE_PROTOS  := $(sort $(wildcard probe/*.proto))
+PROBE_WIRE    := $(PROBE_PROTOS:%.proto=$(B)/%.pb-c.c)
+PROBE_HEADERS := $(wildcard probe/*.h) runtime/abi.h $(B)/bpf/bounds.h $(PROBE_WIRE:%.c=%.h)
+PROBE_OBJECTS := $(PROBE_SOURCES:%.c=$(B)/%.o) $(PROBE_WIRE:%.c=%.o)
 PROBE_ARCHIVE := $(B)/probe/libprobe.a
-PROBE_LIBS    := -lbpf -lelf -lz -lzstd -lmicrohttpd -ljansson -lm -pthread
+PROBE_LIBS    := -lbpf -lelf -lz -lzstd -lmicrohttpd -lprotobuf-c -ljansson -lm -pthread
 
 TARGETS += $(B)/actorprobe
 
@@ -13,6 +15,17 @@ $(B)/probe/%.o: probe/%.c $(PROBE_HEADERS) probe/rules.mk
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -DACTORPROBE_VERSION='"$(VERSION)"' -c -o $@ $<
+
+# Messages of foreign formats, by field number.
+.PRECIOUS: $(B)/probe/%.pb-c.c $(B)/probe/%.pb-c.h
+$(B)/probe/%.pb-c.c $(B)/probe/%.pb-c.h: probe/%.proto
+	$(call say,PROTO,$@)
+	@mkdir -p $(@D)
+	$(Q)protoc-c --c_out=$(B) $<
+
+$(B)/probe/%.pb-c.o: $(B)/probe/%.pb-c.c
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -w -c -o $@ $<
 
 # Only who loads the programs waits for the skeleton.
 PROBE_LOADERS := $(shell grep -l 'skel\.h"' $(PROBE_SOURCES) /dev/null)

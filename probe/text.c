@@ -66,6 +66,18 @@ void text_add_bytes(struct text *t, const char *bytes, size_t count)
 	t->bytes[t->used] = '\0';
 }
 
+char *text_add_room(struct text *t, size_t count)
+{
+	char *room;
+
+	if (!reserve(t, count))
+		return NULL;
+	room = t->bytes + t->used;
+	t->used += count;
+	t->bytes[t->used] = '\0';
+	return room;
+}
+
 void text_add_char(struct text *t, char c, unsigned int times)
 {
 	while (times--)

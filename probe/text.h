@@ -23,6 +23,10 @@ void text_add(struct text *t, const char *format, ...) __attribute__((format(pri
 void text_add_bytes(struct text *t, const char *bytes, size_t count);
 void text_add_char(struct text *t, char c, unsigned int times);
 
+/* Room for so many bytes, which count as appended and are the caller's to fill; valid until the
+ * next call. NULL without memory. */
+char *text_add_room(struct text *t, size_t count);
+
 /* A whole number in decimal. */
 void text_add_count(struct text *t, uint64_t value);
 

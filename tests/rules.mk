@@ -61,12 +61,12 @@ $(B)/tests/test_header: tests/test_header.cc runtime/actor.h $(B)/libactor.a
 	$(Q)$(CXX) -std=c++11 -Wall -Wextra -Werror -I. -pthread $(SAN) -o $@ $< $(B)/libactor.a \
 		-lcmocka $(RUNTIME_LIBS)
 
-$(B)/tests/fuzz_%: tests/fuzz_%.c $(PROBE_HEADERS) $(PROBE_SOURCES)
+$(B)/tests/fuzz_%: tests/fuzz_%.c $(PROBE_HEADERS) $(PROBE_SOURCES) $(PROBE_WIRE)
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -I. -I$(B) \
 		-DACTORPROBE_VERSION='"$(VERSION)"' -o $@ $< \
-		$(filter-out probe/main.c,$(PROBE_SOURCES)) $(PROBE_LIBS)
+		$(filter-out probe/main.c,$(PROBE_SOURCES)) $(PROBE_WIRE) $(PROBE_LIBS)
 
 # What reads configuration files is of the runtime.
 $(B)/tests/fuzz_config: tests/fuzz_config.c $(RUNTIME_HEADERS) $(RUNTIME_SOURCES)

@@ -277,7 +277,7 @@ static void a_bound_counts_in_its_bucket_and_more_in_the_next(void **state)
 	assert_true(page.samples[0].value == 3);
 	assert_string_equal(page.samples[1].le, "2e-06");
 	assert_true(page.samples[1].value == 7);
-	assert_string_equal(page.samples[21].le, "10");
+	assert_string_equal(page.samples[21].le, "10.0");
 	aggregate_fini(&a);
 }
 
@@ -287,7 +287,7 @@ static void a_series_without_labels_is_well_formed(void **state)
 
 	sample_values(&a, AGGREGATE_DEPTH, NULL, NULL, 5, 3);
 	page_read(&a);
-	assert_string_equal(page.samples[2].le, "5");
+	assert_string_equal(page.samples[2].le, "5.0");
 	assert_string_equal(page.samples[2].labels, "");
 	assert_true(value_of("actor_mailbox_depth_count", "") == 3);
 	aggregate_fini(&a);
