@@ -32,6 +32,7 @@
 
 #define START_WAIT_NS 2000000000u /* for a program that has not made its first system yet */
 #define START_STEP_NS 10000000u
+#define LAST_LOOKS    25
 
 struct session {
 	struct target target;
@@ -311,7 +312,25 @@ static void source_unlock(struct session *s)
 		ring_unlock(s->ring);
 }
 
-/* Refreshes names while the target can be read; what was known before stays known. */
+/* The root as it is now. A busy host may keep the reader from it; the last time, when nothing comes
+ * after it, is worth some patience. */
+static int root_look(struct session *s, struct directory **newer)
+{
+	const struct timespec step = {.tv_nsec = START_STEP_NS};
+	int r = directory_read(newer, s->remote, s->target.root_address, 0);
+
+	for (int i = 0; i < LAST_LOOKS && s->stopped && (r == -ETIMEDOUT || r == -EBUSY); i++) {
+		nanosleep(&step, NULL);
+		r = directory_read(newer, s->remote, s->target.root_address, 0);
+	}
+	if (r != -EFAULT)
+		return r;
+	root_renew(s);
+	return directory_read(newer, s->remote, s->target.root_address, 0);
+}
+
+/* Refreshes names while the target can be read; what was known before stays known. Actors that are
+ * not found are taken for gone, so they are looked for in what was read just now only. */
 static void refresh(struct session *s)
 {
 	struct directory *newer = NULL;
@@ -320,18 +339,12 @@ static void refresh(struct session *s)
 	struct collection_source source;
 	bool learn;
 
-	int r = directory_read(&newer, s->remote, s->target.root_address, 0);
-
-	if (r == -EFAULT) {
-		root_renew(s);
-		r = directory_read(&newer, s->remote, s->target.root_address, 0);
-	}
-	if (r == 0 && newer->major == ACTOR_ABI_MAJOR && newer->first_monotonic_ns) {
-		directory_free(s->directory);
-		s->directory = newer;
-	} else {
+	if (root_look(s, &newer) || newer->major != ACTOR_ABI_MAJOR || !newer->first_monotonic_ns) {
 		directory_free(newer);
+		return;
 	}
+	directory_free(s->directory);
+	s->directory = newer;
 	if (!s->by_actor)
 		return;
 	source_lock(s, &source);
