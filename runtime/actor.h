@@ -918,6 +918,21 @@ ACTOR_EXPORT int actor_system_terminate(struct actor_system *system, actor_ref r
 /* The running actor after this message. */
 ACTOR_EXPORT void actor_stop_self(struct actor_ctx *ctx);
 
+/* Suspends an actor by hand, and takes that back; not counted: one resume is enough. A suspended
+ * actor keeps its state, and its mail waits, bounds included. It takes effect when the request
+ * arrives, after the message that is being handled and before all that are queued. Actors below it
+ * are not suspended.
+ * This and the suspension for a failure are independent: an actor goes on when neither is left. A
+ * restart leaves it suspended. Meanwhile actor_stop() ends it at once, its mail goes to the dead
+ * letters, and actor_kill() fails it at once, unless a failure of it is being settled or its handler
+ * is pending; those that were queued before wait for their place.
+ * May be used on oneself. Errors as for stopping. Those named actor_system_...: any thread. The
+ * ledger has a record of each change. */
+ACTOR_EXPORT int actor_suspend(struct actor_ctx *ctx, actor_ref ref);
+ACTOR_EXPORT int actor_system_suspend(struct actor_system *system, actor_ref ref);
+ACTOR_EXPORT int actor_resume(struct actor_ctx *ctx, actor_ref ref);
+ACTOR_EXPORT int actor_system_resume(struct actor_system *system, actor_ref ref);
+
 /* ---- death watch ---- */
 
 /* What tells a watcher of an actor's end: a message of the type actor_terminated, whose sender is

@@ -112,12 +112,15 @@ enum actor__cell_flag {
 	ACTOR__DELAYED = 16,   /* to be restarted when its back-off is over */
 	ACTOR__AWAITS = 32,    /* its failure is with its supervisor on another loop */
 	ACTOR__WANTED = 64,    /* to be restarted even if its supervisor, or its parent, is resumed */
+	ACTOR__KILLED = 128,   /* its failure is a kill that came while it was suspended */
 };
 
 /* Why it is suspended. */
 enum actor__hold {
 	ACTOR__HELD_SELF = 1,  /* its own failure, until it goes on */
 	ACTOR__HELD_ABOVE = 2, /* the same of an ancestor */
+	ACTOR__HELD_BY_HAND = 4, /* somebody has asked for it, and has not taken it back */
+	ACTOR__HELD_SUBTREE = ACTOR__HELD_SELF | ACTOR__HELD_ABOVE, /* what is below it as well */
 };
 
 struct actor__cell {

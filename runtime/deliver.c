@@ -5,6 +5,7 @@
 #include "box.h"
 #include "event.h"
 #include "extra.h"
+#include "hold.h"
 #include "log.h"
 #include "observe.h"
 #include "path.h"
@@ -163,22 +164,68 @@ bool actor__deliver_grow(struct actor__cell *cell)
 	return true;
 }
 
-/* What does not wait for its place in the queue. */
-static int deliver_at_once(struct actor__cell *cell, const struct actor__envelope *e)
+/* A kill of one that is suspended by hand; a failure that is being settled settles it later. */
+static bool killed_at_once(struct actor__cell *cell)
+{
+	if (cell->holds != ACTOR__HELD_BY_HAND || actor__cell_life(cell) != ACTOR__RUNNING ||
+		!(cell->flags & ACTOR__READY) || cell->state & ACTOR__PENDING)
+		return false;
+	cell->failure = ACTOR_EKILLED;
+	cell->flags |= ACTOR__KILLED;
+	actor__cell_signal(cell, ACTOR__SIGNAL_FAILURE);
+	return true;
+}
+
+/* Word of the end of an actor that this one watches. */
+static int word_deliver(struct actor__cell *cell, const struct actor__envelope *e)
 {
 	struct actor__envelope message;
 	int rc;
 
-	if (e->bytes == ACTOR__POISON_TERMINATE) {
-		actor__cell_signal(cell, ACTOR__SIGNAL_TERMINATE);
-		return 0;
-	}
 	if (!actor__watches_end(cell, e, &message))
 		return 0;
 	rc = actor__deliver(cell->loop, &message);
 	if (rc)
 		actor__watches_unqueue(cell, &message);
 	return rc;
+}
+
+/* Suspends or resumes it by hand, unless it ends. */
+static void hand_obey(struct actor__cell *cell, bool suspend)
+{
+	if (actor__cell_life(cell) >= ACTOR__TERMINATING)
+		return;
+	if (suspend)
+		actor__hold(cell, ACTOR__HELD_BY_HAND);
+	else
+		actor__release(cell, ACTOR__HELD_BY_HAND);
+}
+
+#define QUEUES 1
+
+/* What is asked of an actor before its messages: 0 or an error. QUEUES: it waits for its place among
+ * them, which one that is suspended by hand might never come to. */
+static int deliver_at_once(struct actor__cell *cell, const struct actor__envelope *e)
+{
+	switch ((enum actor__poison)e->bytes) {
+	case ACTOR__POISON_STOP:
+		if (!(cell->holds & ACTOR__HELD_BY_HAND))
+			return QUEUES;
+		actor__cell_signal(cell, ACTOR__SIGNAL_TERMINATE);
+		break;
+	case ACTOR__POISON_KILL:
+		return killed_at_once(cell) ? 0 : QUEUES;
+	case ACTOR__POISON_TERMINATE:
+		actor__cell_signal(cell, ACTOR__SIGNAL_TERMINATE);
+		break;
+	case ACTOR__POISON_WORD:
+		return word_deliver(cell, e);
+	case ACTOR__POISON_SUSPEND:
+	case ACTOR__POISON_RESUME:
+		hand_obey(cell, e->bytes == ACTOR__POISON_SUSPEND);
+		break;
+	}
+	return 0;
 }
 
 int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
@@ -191,8 +238,12 @@ int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
 		actor__dead_letter(loop, e);
 		return 0;
 	}
-	if (e->flags & ACTOR__POISON && e->bytes >= ACTOR__POISON_TERMINATE)
-		return deliver_at_once(cell, e);
+	if (ACTOR__UNLIKELY(e->flags & ACTOR__POISON)) {
+		int rc = deliver_at_once(cell, e);
+
+		if (rc != QUEUES)
+			return rc;
+	}
 	if (ACTOR__UNLIKELY(actor__chunk_ends(cell->mailbox.end))) {
 		if (actor__mailbox_boxed(&cell->mailbox))
 			return actor__deliver_boxed(cell, e);

@@ -3,7 +3,8 @@
  *
  * A cell is held for its own failure (HELD_SELF) or because its parent is held (HELD_ABOVE), and
  * suspended as long as any reason is left: an actor whose failure is settled stays suspended while
- * one above it is not. Children on other loops follow by their bonds. The cell's loop. */
+ * one above it is not. Children on other loops follow by their bonds. HELD_BY_HAND is a reason
+ * beside these, of this one cell: supervision neither sees it nor takes it away. The cell's loop. */
 #ifndef ACTOR_HOLD_H
 #define ACTOR_HOLD_H
 

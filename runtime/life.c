@@ -18,6 +18,17 @@ static void failed(struct actor__cell *cell, int code)
 	actor__fault_raise(cell, cell->loop->ctx.text);
 }
 
+/* Its handler has failed; or it was killed between two turns, which has no text, and which a restart
+ * that began meanwhile settles. */
+static void handler_failed(struct actor__cell *cell, uint8_t signals)
+{
+	bool killed = cell->flags & ACTOR__KILLED;
+
+	cell->flags &= (uint8_t)~ACTOR__KILLED;
+	if (!killed || !(signals & ACTOR__SIGNAL_RESTART))
+		actor__fault_raise(cell, killed ? "" : cell->loop->ctx.text);
+}
+
 static void start(struct actor__cell *cell)
 {
 	int rc;
@@ -129,7 +140,7 @@ bool actor__life_signals(struct actor__cell *cell)
 		if (signals & ACTOR__SIGNAL_CREATE)
 			start(cell);
 		if (signals & ACTOR__SIGNAL_FAILURE)
-			actor__fault_raise(cell, cell->loop->ctx.text);
+			handler_failed(cell, signals);
 		if (cell->signals & ACTOR__SIGNAL_TERMINATE) {
 			cell->signals &= (uint8_t)~ACTOR__SIGNAL_TERMINATE;
 			terminate(cell);

@@ -27,6 +27,8 @@ enum actor__poison {
 	ACTOR__POISON_KILL,      /* fails it at its place in the queue */
 	ACTOR__POISON_TERMINATE, /* at once */
 	ACTOR__POISON_WORD, /* ends nothing: word for the watch `ask` that its sender has ended */
+	ACTOR__POISON_SUSPEND,   /* ends nothing: its messages wait, from now on */
+	ACTOR__POISON_RESUME,    /* and may be handled again */
 };
 
 struct actor__block_payload {

@@ -234,7 +234,7 @@ static int spawn_here(const struct request *r, struct actor__cell *parent, actor
 	cell->unit.dispatcher = dispatcher;
 	actor__slot_publish(r->loop->slots, cell, dispatcher->number);
 	actor__family_adopt(r->loop, parent, cell);
-	if (parent && parent->holds)
+	if (parent && parent->holds & ACTOR__HELD_SUBTREE)
 		actor__hold(cell, ACTOR__HELD_ABOVE);
 	actor__counter_add(&r->loop->created, 1);
 	actor__cell_signal(cell, ACTOR__SIGNAL_CREATE);
@@ -251,7 +251,7 @@ static struct actor__bond *bond_new(const struct request *r, const struct actor_
 	if (!bond)
 		return NULL;
 	bond->cls = r->cls;
-	if (parent->holds)
+	if (parent->holds & ACTOR__HELD_SUBTREE)
 		atomic_init(&bond->orders, ACTOR__ORDER_HOLD);
 	if (!r->options.strategy)
 		return bond;

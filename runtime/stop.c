@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ways to end an actor: in its turn, by a failure, at once. */
+/* The ways to end an actor: in its turn, by a failure, at once; and to suspend and resume one. */
 #include "deliver.h"
 #include "fork.h"
 #include "misuse.h"
@@ -18,7 +18,7 @@ static void poison_fill(
 	e->bytes = (uint8_t)poison;
 }
 
-static int end(struct actor_ctx *ctx, actor_ref ref, enum actor__poison poison,
+static int ask_of(struct actor_ctx *ctx, actor_ref ref, enum actor__poison poison,
 	const char *function)
 {
 	int rc = actor__misuse_turn(ctx, function);
@@ -32,7 +32,7 @@ static int end(struct actor_ctx *ctx, actor_ref ref, enum actor__poison poison,
 	return actor__send_here(ctx->loop, &e);
 }
 
-static int end_from_outside(struct actor_system *system, actor_ref ref, enum actor__poison poison)
+static int ask_from_outside(struct actor_system *system, actor_ref ref, enum actor__poison poison)
 {
 	struct actor__envelope e;
 
@@ -46,32 +46,52 @@ static int end_from_outside(struct actor_system *system, actor_ref ref, enum act
 
 int actor_stop(struct actor_ctx *ctx, actor_ref ref)
 {
-	return end(ctx, ref, ACTOR__POISON_STOP, "actor_stop");
+	return ask_of(ctx, ref, ACTOR__POISON_STOP, "actor_stop");
 }
 
 int actor_system_stop(struct actor_system *system, actor_ref ref)
 {
-	return end_from_outside(system, ref, ACTOR__POISON_STOP);
+	return ask_from_outside(system, ref, ACTOR__POISON_STOP);
 }
 
 int actor_kill(struct actor_ctx *ctx, actor_ref ref)
 {
-	return end(ctx, ref, ACTOR__POISON_KILL, "actor_kill");
+	return ask_of(ctx, ref, ACTOR__POISON_KILL, "actor_kill");
 }
 
 int actor_system_kill(struct actor_system *system, actor_ref ref)
 {
-	return end_from_outside(system, ref, ACTOR__POISON_KILL);
+	return ask_from_outside(system, ref, ACTOR__POISON_KILL);
 }
 
 int actor_terminate(struct actor_ctx *ctx, actor_ref ref)
 {
-	return end(ctx, ref, ACTOR__POISON_TERMINATE, "actor_terminate");
+	return ask_of(ctx, ref, ACTOR__POISON_TERMINATE, "actor_terminate");
 }
 
 int actor_system_terminate(struct actor_system *system, actor_ref ref)
 {
-	return end_from_outside(system, ref, ACTOR__POISON_TERMINATE);
+	return ask_from_outside(system, ref, ACTOR__POISON_TERMINATE);
+}
+
+int actor_suspend(struct actor_ctx *ctx, actor_ref ref)
+{
+	return ask_of(ctx, ref, ACTOR__POISON_SUSPEND, "actor_suspend");
+}
+
+int actor_system_suspend(struct actor_system *system, actor_ref ref)
+{
+	return ask_from_outside(system, ref, ACTOR__POISON_SUSPEND);
+}
+
+int actor_resume(struct actor_ctx *ctx, actor_ref ref)
+{
+	return ask_of(ctx, ref, ACTOR__POISON_RESUME, "actor_resume");
+}
+
+int actor_system_resume(struct actor_system *system, actor_ref ref)
+{
+	return ask_from_outside(system, ref, ACTOR__POISON_RESUME);
 }
 
 void actor_stop_self(struct actor_ctx *ctx)

@@ -128,7 +128,7 @@ int actor_system_walk_here(struct actor_system *system, actor_walk_cb cb, void *
 	uint32_t slot = 0;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	if (!cb)
 		return -EINVAL;
 	for (uint32_t i = 0; i < system->loop_count; i++)
@@ -216,7 +216,7 @@ int actor_system_walk(
 	int rc;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	if (!cb || !done)
 		return -EINVAL;
 	walk = actor__heap_zero(sizeof(*walk));
@@ -267,7 +267,7 @@ int actor_system_walk_wait(struct actor_system *system, actor_walk_cb cb, void *
 	int rc;
 
 	if (actor__forked(system))
-		return -ECHILD;
+		return actor__refusal(system);
 	if (!cb)
 		return -EINVAL;
 	for (uint32_t i = 0; i < system->loop_count; i++)

@@ -54,6 +54,15 @@ static int nothing(struct actor_ctx *ctx, const struct actor_message *m)
 static struct actor_class idle_class = {
 	.size = sizeof(idle_class), .name = "idle", .on_message = nothing};
 
+static int walked(const struct actor_info *info, void *data)
+{
+	return 0;
+}
+
+static void walks_done(struct actor_system *system, int status, void *data)
+{
+}
+
 static int no_task(struct actor_system *system, int task, void *data)
 {
 	return 0;
@@ -95,6 +104,14 @@ static void systems_null(void)
 	ROW(actor_health_add, "NULL", (NULL, ACTOR_LIVENESS, "c", healthy, NULL), -EINVAL);
 	ROW(actor_health_remove, "NULL", (NULL, ACTOR_LIVENESS, "c"), -EINVAL);
 	ROW(actor_health, "NULL", (NULL, ACTOR_LIVENESS, NULL, NULL), -EINVAL);
+	ROW(actor_system_walk, "NULL", (NULL, walked, walks_done, NULL), -EINVAL);
+	ROW(actor_system_walk, "no callback", (lab.system, NULL, walks_done, NULL), -EINVAL);
+	ROW(actor_system_walk, "nobody to tell", (lab.system, walked, NULL, NULL), -EINVAL);
+	ROW(actor_system_walk_wait, "NULL", (NULL, walked, NULL), -EINVAL);
+	ROW(actor_system_walk_wait, "no callback", (lab.system, NULL, NULL), -EINVAL);
+	ROW(actor_system_walk_here, "NULL", (NULL, walked, NULL), -EINVAL);
+	ROW(actor_system_walk_here, "no callback", (lab.system, NULL, NULL), -EINVAL);
+	ROW(actor_stage_name, "no stage", ((enum actor_stage)0), 0);
 	ROW(actor_system_drain, "NULL", (NULL), -EINVAL);
 	ROW(actor_system_loops, "NULL", (NULL), -EINVAL);
 	ROW(actor_system_stats, "NULL", (NULL, NULL), -EINVAL);
@@ -112,6 +129,8 @@ static void systems_null(void)
 	ROW(actor_system_stop, "NULL", (NULL, 1), -EINVAL);
 	ROW(actor_system_kill, "NULL", (NULL, 1), -EINVAL);
 	ROW(actor_system_terminate, "NULL", (NULL, 1), -EINVAL);
+	ROW(actor_system_suspend, "NULL", (NULL, 1), -EINVAL);
+	ROW(actor_system_resume, "NULL", (NULL, 1), -EINVAL);
 	ROW(actor_system_tell, "NULL", (NULL, 1, &word_type, NULL, 0), -EINVAL);
 	ROW(actor_system_ask, "NULL", (NULL, 1, &word_type, NULL, 0, 1, NULL, NULL), -EINVAL);
 	ROW(actor_system_ask_async, "NULL", (NULL, 1, &word_type, NULL, 0, 1, answered, NULL),
@@ -196,6 +215,8 @@ static void contexts(struct actor_ctx *ctx, const char *what, int code)
 	ROW(actor_spawn, what, (ctx, &idle_class, NULL, NULL), code);
 	ROW(actor_stop, what, (ctx, 1), code);
 	ROW(actor_kill, what, (ctx, 1), code);
+	ROW(actor_suspend, what, (ctx, 1), code);
+	ROW(actor_resume, what, (ctx, 1), code);
 	ROW(actor_terminate, what, (ctx, 1), code);
 	QUIET(actor_stop_self, what, (ctx));
 	ROW(actor_stash, what, (ctx), code);
@@ -355,7 +376,7 @@ static void a_context_is_of_no_use_after_its_handler(void **state)
 	lab.logged = 0;
 	contexts(kept, "after the handler", -EINVAL);
 	/* Each but those that return nothing of an error says so; the log has had a sentence of each. */
-	assert_int_equal(lab.logged, 29);
+	assert_int_equal(lab.logged, 31);
 	assert_non_null(strstr(lab.last_log, "actor_throttle: called when no handler runs"));
 	end();
 }
@@ -408,6 +429,8 @@ static void dead_references_are_quiet(void **state)
 	ROW(actor_system_stop, "dead, again", (lab.system, dead), 0);
 	ROW(actor_system_kill, "dead", (lab.system, dead), 0);
 	ROW(actor_system_terminate, "dead", (lab.system, dead), 0);
+	ROW(actor_system_suspend, "dead", (lab.system, dead), 0);
+	ROW(actor_system_resume, "dead", (lab.system, dead), 0);
 	ROW(actor_system_subscribe, "dead", (lab.system, dead, &word_type, NULL), -ENOENT);
 	ROW(actor_system_unsubscribe, "dead", (lab.system, dead, NULL), 0);
 	ROW(actor_path, "dead", (lab.system, dead, text, sizeof(text)), -ENOENT);

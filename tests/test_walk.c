@@ -204,6 +204,13 @@ static void each_stage_is_seen(void **state)
 	lab_run(&lab);
 	assert_stage("/user/nest", ACTOR_STAGE_RUNNING, 0);
 	assert_stage("/user/nest/slow", ACTOR_STAGE_PENDING, 1);
+	assert_int_equal(actor_system_suspend(lab.system, nest), 0);
+	assert_int_equal(actor_system_tell(lab.system, nest, &plain_type, NULL, 0), 0);
+	lab_run(&lab);
+	assert_stage("/user/nest", ACTOR_STAGE_SUSPENDED, 1);
+	assert_int_equal(actor_system_resume(lab.system, nest), 0);
+	lab_run(&lab);
+	assert_stage("/user/nest", ACTOR_STAGE_RUNNING, 0);
 	assert_int_equal(actor_system_stop(lab.system, nest), 0);
 	lab_run(&lab);
 	assert_stage("/user/nest", ACTOR_STAGE_STOPPING, 0);
