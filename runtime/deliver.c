@@ -250,7 +250,8 @@ int actor__deliver(struct actor__loop *loop, struct actor__envelope *e)
 		if (!actor__deliver_grow(cell))
 			return deliver_without(loop, cell, e);
 	}
-	place = actor__mailbox_push(&cell->mailbox, &loop->pool);
+	place = cell->mailbox.end++;
+	cell->mailbox.count++;
 	*place = *e;
 	asked = actor__cell_ask(cell);
 	if (ACTOR__LISTENED(enqueue) && !(e->flags & ACTOR__POISON))

@@ -224,6 +224,72 @@ static void a_pending_message_is_no_part_of_the_bound_and_stays_whole(void **sta
 	}
 }
 
+/* ---- with supervision ---- */
+
+/* 'x' fails. */
+static int on_failer(struct actor_ctx *ctx, const struct actor_message *m)
+{
+	note((char)first_word(m));
+	return first_word(m) == 'x' ? -1 : 0;
+}
+
+static struct actor_class failer_class = {
+	.size = sizeof(failer_class), .name = "failer", .on_message = on_failer};
+
+static void a_bound_holds_while_its_actor_is_suspended_and_over_restarts(void **state)
+{
+	static const struct actor_strategy slowly = {.size = sizeof(slowly),
+		.backoff_min_ms = 10,
+		.jitter_percent = -1};
+	static const struct {
+		struct actor_mailbox_options mailbox;
+		const char *told; /* ' ' runs the loop, '+' ends a restart's wait, '!' kills */
+		const char *handled;
+		uint32_t dropped;
+	} cases[] = {
+		{MAILBOX(.capacity = 2), "x abcd +", "xcd", 2},
+		{MAILBOX(.capacity = 2, .overflow = ACTOR_DROP_NEW), "x abcd +", "xab", 2},
+		{MAILBOX(.capacity = 2), "xa bcd +", "xcd", 2},
+		{MAILBOX(.rank = rank, .capacity = 2), "x dcba +", "xab", 2},
+		{MAILBOX(.capacity = 9), "ab!cd +", "abcd", 0},
+		{MAILBOX(.capacity = 9), "ab! cd +", "abcd", 0},
+		{MAILBOX(.rank = rank), "ba!dc +", "abcd", 0},
+		{MAILBOX(.rank = rank), "dc!ba! e +f +", "cdabef", 0},
+		{MAILBOX(.rank = rank), "dc! b +", "cdb", 0},
+		{MAILBOX(.capacity = 1), "!abc +", "c", 2}, /* the kill stays */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct actor_spawn_options options = {.size = sizeof(options),
+			.mailbox = &cases[i].mailbox,
+			.strategy = &slowly};
+		struct lab lab;
+		actor_ref ref;
+
+		memset(&notes, 0, sizeof(notes));
+		lab_open_with(&lab, lab_by_hand);
+		assert_int_equal(actor_system_spawn(lab.system, &failer_class, &options, &ref), 0);
+		for (const char *c = cases[i].told; *c; c++) {
+			if (*c == ' ')
+				lab_run(&lab);
+			else if (*c == '+')
+				assert_int_equal(actor_system_advance(lab.system, 1000), 0);
+			else if (*c == '!')
+				assert_int_equal(actor_system_kill(lab.system, ref), 0);
+			else
+				assert_int_equal(token_tell(&lab, ref, *c), 0);
+		}
+		lab_run(&lab);
+		if (strcmp(notes.text, cases[i].handled) != 0)
+			fail_msg("case %zu: %s", i, notes.text);
+		assert_int_equal(lab_stats(&lab).dropped, cases[i].dropped);
+		assert_int_equal(lab_stats(&lab).terminated, 0);
+		assert_int_equal(atomic_load(&tokens_alive), 0);
+		lab_close(&lab);
+	}
+}
+
 /* ---- without memory ---- */
 
 /* False: no allocation failed any more. */
@@ -287,6 +353,7 @@ int main(void)
 		cmocka_unit_test(a_timer_is_subject_to_the_bound_and_goes_on),
 		cmocka_unit_test(a_throttle_holds_what_is_next_at_that_time),
 		cmocka_unit_test(a_pending_message_is_no_part_of_the_bound_and_stays_whole),
+		cmocka_unit_test(a_bound_holds_while_its_actor_is_suspended_and_over_restarts),
 		cmocka_unit_test(any_allocation_may_fail_and_no_accepted_message_is_lost),
 	};
 
