@@ -31,8 +31,6 @@ SHOP = ["--load", "200", "--import-us", "20", "--importer-throughput", "4096"]
 ROWS = b"20000"
 RATE = "4s"
 CLASSIC, NATIVE = ".+", "()"
-PROTOBUF = ("application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
-            "encoding=delimited")
 
 # What has no data here, and why. The names are those that a failure prints.
 EMPTY = {
@@ -42,10 +40,9 @@ EMPTY = {
 }
 
 
-def get(url, data=None, accept=None):
-    request = urllib.request.Request(url, data, {"Accept": accept} if accept else {})
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return answer.headers.get("Content-Type", ""), answer.read()
+def get(url, data=None):
+    with urllib.request.urlopen(url, data, timeout=10) as answer:
+        return answer.read()
 
 
 def quick(text):
@@ -69,7 +66,7 @@ class Server:
     def ask(self, path, **parameters):
         url = f"http://{self.address}/api/v1/{path}?" + urllib.parse.urlencode(parameters, True)
         try:
-            return json.loads(get(url)[1])["data"]
+            return json.loads(get(url))["data"]
         except urllib.error.HTTPError as error:
             raise Failed(f"{parameters}: {error.read().decode(errors='replace')}") from error
 
@@ -173,7 +170,7 @@ def check_scrapes(server, complain):
 
 def check_metrics(stack, complain):
     """promtool has no complaint about names, types, help texts."""
-    page = get(f"http://{stack.exporter}/metrics")[1]
+    page = get(f"http://{stack.exporter}/metrics")
     said = subprocess.run([stack.tool("promtool"), "check", "metrics"], input=page,
                           capture_output=True, check=False)
     if said.returncode or said.stdout or said.stderr:
@@ -203,7 +200,7 @@ class Importer(threading.Thread):
 def alerts(stack, name):
     url = f"http://{stack.alertmanager}/api/v2/alerts?filter=" + urllib.parse.quote(
         f'alertname="{name}"')
-    return json.loads(get(url)[1])
+    return json.loads(get(url))
 
 
 def wait_for_alert(stack, name, there, seconds):
@@ -237,18 +234,11 @@ def check_queries_late(server):
     server.wait_until("data of before", "count(class:actor_mailbox_depth:p99_5m offset 6s)", 30)
 
 
-def native_is_served(stack):
-    return get(f"http://{stack.exporter}/metrics", accept=PROTOBUF)[0].startswith(
-        "application/vnd.google.protobuf")
-
-
 def start_servers(stack):
-    """One Prometheus for classic buckets, one for native histograms if the exporter has them."""
-    servers = [Server(stack.start_prometheus(change=quick), CLASSIC)]
-    if native_is_served(stack):
-        servers.append(Server(stack.start_prometheus(
-            ["--enable-feature=native-histograms"], quick, "native"), NATIVE))
-    return servers
+    """One Prometheus for classic buckets, one for native histograms."""
+    native = ["--enable-feature=native-histograms"]
+    return [Server(stack.start_prometheus(change=quick), CLASSIC),
+            Server(stack.start_prometheus(native, quick, "native"), NATIVE)]
 
 
 def run(build, said):
