@@ -8,6 +8,8 @@
 #include <string.h>
 
 #define DEFAULT_TTL_NS	   (300 * 1000000000ull)
+#define DEFAULT_EVERY_NS   (15 * 1000000000ull)
+#define ONCE_NS		   1000000000ull
 #define DEFAULT_MAX_SERIES 1000
 #define LAST_MAX_SERIES	   100000
 #define LAST_SAMPLE	   1000000
@@ -225,6 +227,14 @@ static int parse_value(struct parse *p, int key, char *value, const struct argp_
 		return 0;
 	case KEY_PROCESS:
 		return parse_process_label(p, value);
+	case KEY_TEXTFILE:
+		a->textfile = value;
+		return 0;
+	case KEY_EVERY:
+		if (number_parse_seconds(value, &a->every_ns))
+			return refuse(
+				p, "bad interval '%s'; give seconds from 0.01 on, like 15", value);
+		return 0;
 	case KEY_TTL:
 		if (number_parse_seconds(value, &a->ttl_ns))
 			return refuse(p,
@@ -268,6 +278,9 @@ static error_t parse_key(int key, char *value, struct argp_state *state)
 	case KEY_PERF:
 		a->force_perf = true;
 		return 0;
+	case KEY_ONCE:
+		a->once = true;
+		return 0;
 	case KEY_HELP:
 	case KEY_VERSION:
 		return 0;
@@ -288,6 +301,24 @@ static const struct argp parser = {
 static bool was_given(const struct parse *p, int key)
 {
 	return p->given & 1ull << option_index(key);
+}
+
+/* Which ways out an exporter has: HTTP unless others are wanted alone. */
+static int check_export(struct parse *p)
+{
+	struct arguments *a = p->arguments;
+	bool elsewhere = a->textfile != NULL;
+
+	if (a->once && (elsewhere || was_given(p, KEY_LISTEN)))
+		return error_set(p->error, EXIT_USAGE,
+			"--once prints and ends; leave it away to serve or to write files");
+	if (was_given(p, KEY_EVERY) && !elsewhere)
+		return error_set(p->error, EXIT_USAGE,
+			"--every says how often a file is written; give --textfile, too");
+	if (a->once && !a->duration_ns)
+		a->duration_ns = ONCE_NS;
+	a->serve = !a->once && (!elsewhere || was_given(p, KEY_LISTEN));
+	return 0;
 }
 
 static int check(struct parse *p)
@@ -329,6 +360,8 @@ static int check(struct parse *p)
 			option_command_name(a->command));
 	if (a->pid_count > 1 && a->process_label == ARGUMENTS_BY_NOTHING)
 		a->process_label = ARGUMENTS_BY_COMMAND;
+	if (a->command == OPTION_EXPORT)
+		return check_export(p);
 	return 0;
 }
 
@@ -340,6 +373,7 @@ int arguments_parse(struct arguments *a, int argc, char **argv, struct error *er
 	a->max_series = DEFAULT_MAX_SERIES;
 	a->max_size = DEFAULT_MAX_SIZE;
 	a->ttl_ns = DEFAULT_TTL_NS;
+	a->every_ns = DEFAULT_EVERY_NS;
 	number_parse_address("127.0.0.1", &a->listen);
 	if (argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p))
 		return error_set(error, EXIT_USAGE,

@@ -42,6 +42,10 @@ struct arguments {
 	uint32_t max_series;
 	enum grouping by; /* GROUPING_FULL = none given */
 	struct number_address listen;
+	bool serve;	      /* export: over HTTP */
+	bool once;	      /* export: print one exposition and end */
+	const char *textfile; /* export: the directory; of argv; NULL = none wanted */
+	uint64_t every_ns;    /* export: between two files */
 	const char *output;	  /* record: the file; of argv, like the next two */
 	const char *file;	  /* report: the file */
 	const char *chrome_trace; /* report: NULL = none wanted */

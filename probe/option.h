@@ -40,6 +40,9 @@ enum option_key {
 	KEY_VERSION,
 	KEY_MAX_SIZE,
 	KEY_CHROME_TRACE,
+	KEY_ONCE,
+	KEY_TEXTFILE,
+	KEY_EVERY,
 };
 
 extern const struct argp_option option_table[];
