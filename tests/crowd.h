@@ -36,6 +36,7 @@ extern uint64_t seed;
 	X(crate, 200)                                                                              \
 	X(answer, 300)                                                                             \
 	X(ask, 60)                                                                                 \
+	X(cancel, 20)                                                                              \
 	X(tick, 40)                                                                                \
 	X(untick, 20)                                                                              \
 	X(quiet, 10)                                                                               \
@@ -81,7 +82,8 @@ struct crate_payload {
 	char fill[200];
 };
 
-extern struct actor_type deed_type, crate_type, tick_type, news_type, work_type, answer_type;
+extern struct actor_type deed_type, crate_type, tick_type, news_type, work_type, answer_type,
+	word_type;
 
 struct actor {
 	uint64_t random;

@@ -73,6 +73,12 @@ static void do_ask(struct act *act)
 		DO_ask);
 }
 
+static void do_cancel(struct act *act)
+{
+	if (actor_ask_cancel(act->ctx, actor_ask_id(act->ctx)) == 0)
+		atomic_fetch_add(&done[DO_cancel], 1);
+}
+
 static void do_tick(struct act *act)
 {
 	uint64_t *random = &act->self->random;

@@ -52,6 +52,27 @@ static void thread_ask(struct thread *t)
 	accepted(DEED, rc == -ETIMEDOUT || rc == -ECANCELED ? 0 : rc, DO_ask);
 }
 
+static void on_async(void *data, int status, const struct actor_message *reply)
+{
+	atomic_fetch_sub(&called, 1);
+	if (status == 0 && kind_of(reply->type) != ANSWER)
+		complain(__LINE__, status);
+}
+
+static void thread_ask_async(struct thread *t)
+{
+	struct deed_payload p = {.hops = 3};
+	int rc;
+
+	count_made(DEED);
+	atomic_fetch_add(&called, 1);
+	rc = actor_system_ask_async(t->system, somebody(&t->random), &deed_type, &p, sizeof(p),
+		1 + random_below(&t->random, 20), on_async, NULL);
+	if (rc)
+		atomic_fetch_sub(&called, 1);
+	accepted(DEED, rc, DO_ask);
+}
+
 static void thread_evict(struct thread *t)
 {
 	static int (*const ways[])(struct actor_system *, actor_ref) = {
@@ -72,6 +93,8 @@ static void *thread_main(void *argument)
 			thread_tell(t);
 		if (random_below(&t->random, 20) == 0)
 			thread_ask(t);
+		if (random_below(&t->random, 10) == 0)
+			thread_ask_async(t);
 		if (random_below(&t->random, 10) == 0)
 			thread_evict(t);
 		complete(t->system, dangle((struct actor_token){0, 0}, &t->random), &t->random);
