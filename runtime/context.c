@@ -58,7 +58,7 @@ int actor_fail(struct actor_ctx *ctx, int code, const char *format, ...)
 	ctx->failure = code < 0 ? code : UV_EINVAL;
 	ctx->aftermath |= ACTOR__AFTERMATH | ACTOR__FAILED;
 	va_start(arguments, format);
-	vsnprintf(ctx->text, sizeof(ctx->text), format ? format : "", arguments);
+	vsnprintf(ctx->text, sizeof(ctx->text), format ? format : "no text", arguments);
 	va_end(arguments);
 	return ctx->failure;
 }
