@@ -54,6 +54,7 @@ typedef uint64_t actor_ref;
 #define ACTOR_THROUGHPUT     16 /* default messages per turn, and units of a throughput dispatcher */
 #define ACTOR_HYBRID_BUDGET  64 /* default units per pass of a hybrid dispatcher */
 #define ACTOR_ASK_TIMEOUT_MS 5000
+#define ACTOR_STOP_TIMEOUT_MS 5000 /* default time of a stop that is waited for */
 #define ACTOR_STASH_CAPACITY 1024 /* default number of messages that an actor may stash */
 #define ACTOR_PHASE_TIMEOUT_MS 5000 /* default time of each phase of a shutdown */
 #define ACTOR_DRAIN_MS       2000 /* default time that closing waits for queued work */
@@ -1160,6 +1161,30 @@ ACTOR_EXPORT int actor_system_ask_async(struct actor_system *system, actor_ref t
 ACTOR_EXPORT int actor_system_ask(struct actor_system *system, actor_ref to,
 	struct actor_type *type, const void *payload, size_t bytes, int64_t timeout_ms, void *reply,
 	size_t *reply_bytes);
+
+/* ---- stops that are waited for ---- */
+
+/* actor_stop(), and `cb` is called once, as a turn of the running actor: with status 0 when `ref`
+ * has ended, like actor_watch(), or was gone already; with -ETIMEDOUT when it has not within
+ * timeout_ms, 0 is 5 000, below 0 for ever. At that time actor_terminate() follows by itself; who
+ * wants to know when it has ended after all, watches it. `reply` is NULL. It is an ask:
+ * actor_ask_id() and actor_ask_cancel() work, and so end it a restart and the end of the running
+ * actor, without a call; the actor stays stopped, and nothing follows. `cb` may be NULL.
+ * Errors: as actor_stop(), and -EINVAL (the actor itself, no handler runs), ACTOR_ECLOSED in
+ * on_stop, -ENOMEM, ACTOR_ETHREAD; then nothing was asked for. Probe: stop. */
+ACTOR_EXPORT int actor_stop_within(struct actor_ctx *ctx, actor_ref ref, int64_t timeout_ms,
+	actor_reply_cb cb, void *data);
+
+/* The same from outside, with a call on the thread of the actor's loop; see
+ * actor_system_ask_async() for what it may do. -ECANCELED: the system has closed before. Any thread.
+ * Errors: as actor_system_stop(), and -EINVAL: system or cb is NULL. */
+ACTOR_EXPORT int actor_system_stop_async(struct actor_system *system, actor_ref ref,
+	int64_t timeout_ms, actor_answer_cb cb, void *data);
+
+/* The same, and waits: 0, -ETIMEDOUT, or -ECANCELED. Any thread that is not a loop of the system.
+ * Errors: as actor_system_stop(), and -EDEADLK on a loop's thread. */
+ACTOR_EXPORT int actor_system_stop_wait(
+	struct actor_system *system, actor_ref ref, int64_t timeout_ms);
 
 /* ---- time ---- */
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ask: a tell whose answer finds its way back, from an actor or from a thread outside. */
+#include "ask.h"
+
 #include "alarm.h"
 #include "deliver.h"
 #include "fork.h"
@@ -9,7 +11,7 @@
 #include <errno.h>
 
 /* The asker's time is over: it is told by its own mailbox, as a turn of the asker. */
-static void on_expired(struct actor__loop *loop, struct actor__deadline *deadline)
+void actor__ask_expired(struct actor__loop *loop, struct actor__deadline *deadline)
 {
 	struct actor__ask *ask = (struct actor__ask *)deadline;
 	struct actor__envelope e = {0};
@@ -21,7 +23,7 @@ static void on_expired(struct actor__loop *loop, struct actor__deadline *deadlin
 	if (actor__probes_records())
 		e.stamp = actor__ticks();
 	if (actor__deliver(loop, &e)) /* no memory */
-		actor__deadline_arm(loop, deadline, actor__now_ms(loop) + 1, on_expired);
+		actor__deadline_arm(loop, deadline, actor__now_ms(loop) + 1, actor__ask_expired);
 }
 
 int actor_ask(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
@@ -48,7 +50,7 @@ int actor_ask(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, cons
 		actor__deadline_arm(loop, &ask->deadline,
 			actor__now_ms(loop) +
 				(uint64_t)(timeout_ms ? timeout_ms : ACTOR_ASK_TIMEOUT_MS),
-			on_expired);
+			actor__ask_expired);
 	return rc;
 }
 
@@ -87,10 +89,7 @@ int actor_system_ask(struct actor_system *system, actor_ref to, struct actor_typ
 
 	if (actor__forked(system))
 		return actor__refusal(system);
-	for (uint32_t i = 0; i < system->loop_count; i++)
-		if (actor__loop_here(system->loops[i]))
-			return -EDEADLK;
-	if (system->driver && system->driver->thread == (uintptr_t)pthread_self())
+	if (actor__ask_deadlocks(system))
 		return -EDEADLK;
 	rc = actor__envelope_fill(&e, to, 0, type, payload, bytes);
 	if (rc)

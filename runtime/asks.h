@@ -25,6 +25,7 @@ struct actor__ask {
 	struct actor__ask *previous;
 	actor_reply_cb cb;
 	void *data;
+	actor_ref stops; /* of stopwait.c: who is to end until then */
 };
 
 /* One loop's; used by its thread only. */
@@ -75,7 +76,14 @@ void actor__waiters_fini(struct actor__waiters *waiters);
 /* Adds a waiter. 0, -ECANCELED: the system has closed, -ENOMEM. Any thread. */
 int actor__waiter_begin(struct actor__waiters *waiters, struct actor__waiter *waiter);
 
-/* Blocks until it is completed, or -ETIMEDOUT; timeout_ms < 0: for ever. Ends the waiter. */
+/* Blocks until it is completed, or -ETIMEDOUT; timeout_ms < 0: for ever. */
+int actor__waiter_wait(
+	struct actor__waiters *waiters, struct actor__waiter *waiter, int64_t timeout_ms);
+
+/* Ends a thread's waiter. The system is not freed before that. */
+void actor__waiter_leave(struct actor__waiters *waiters, struct actor__waiter *waiter);
+
+/* Both. */
 int actor__waiter_end(
 	struct actor__waiters *waiters, struct actor__waiter *waiter, int64_t timeout_ms);
 

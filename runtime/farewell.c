@@ -3,6 +3,7 @@
 #include "farewell.h"
 
 #include "alarm.h"
+#include "dispatcher.h"
 #include "envelope.h"
 #include "notice.h"
 #include "slots.h"
@@ -12,17 +13,41 @@
 
 static void untold_again(struct actor__loop *loop, struct actor__deadline *deadline);
 
-static void word_tell(struct actor__loop *loop, struct actor__vigil *vigil)
+static void word_outside(struct actor__loop *loop, uint32_t number)
+{
+	struct actor__waiter *waiter =
+		actor__waiter_complete(&loop->system->waiters, number, NULL, 0);
+
+	if (waiter)
+		waiter->answered(waiter, NULL);
+}
+
+static int word_send(struct actor__loop *loop, const struct actor__vigil *vigil)
 {
 	struct actor__envelope e = {0};
 
 	e.to = vigil->watcher;
 	e.sender = vigil->subject;
 	e.ask = vigil->number;
-	e.flags = ACTOR__POISON;
-	e.bytes = ACTOR__POISON_WORD;
-	e.status = vigil->code;
-	if (!actor__send_kept(loop, &e)) {
+	if (vigil->kind == ACTOR__VIGIL_ASK) {
+		e.flags = ACTOR__REPLY; /* the status is 0, whatever has ended it */
+	} else {
+		e.flags = ACTOR__POISON;
+		e.bytes = ACTOR__POISON_WORD;
+		e.status = vigil->code;
+	}
+	return actor__send_kept(loop, &e);
+}
+
+static void word_tell(struct actor__loop *loop, struct actor__vigil *vigil)
+{
+	int rc = 0;
+
+	if (vigil->kind == ACTOR__VIGIL_WAITER)
+		word_outside(loop, vigil->number);
+	else
+		rc = word_send(loop, vigil);
+	if (!rc) {
 		actor__vigil_drop(vigil);
 		return;
 	}
@@ -98,6 +123,28 @@ void actor__farewell_begin(struct actor__loop *loop, struct actor__vigil *vigil)
 		notice_send(there, &vigil->begin, ACTOR__WATCH);
 	else
 		begin(loop, vigil);
+}
+
+void actor__farewell_begin_outside(struct actor__loop *to, struct actor__vigil *vigil)
+{
+	notice_send(to, &vigil->begin, ACTOR__WATCH);
+}
+
+void actor__farewell_hurry(struct actor__loop *to, struct actor__vigil *vigil)
+{
+	notice_send(to, &vigil->cancel, ACTOR__HURRY);
+}
+
+void actor__farewell_hurried(struct actor__loop *loop, struct actor__notice *notice)
+{
+	struct actor__vigil *vigil =
+		(struct actor__vigil *)((char *)notice - offsetof(struct actor__vigil, cancel));
+	struct actor__cell *cell = actor__slot_find(loop, vigil->subject);
+
+	if (cell)
+		actor__cell_signal(cell, ACTOR__SIGNAL_TERMINATE);
+	actor__vigil_drop(vigil);
+	atomic_fetch_sub(&loop->system->vigils, 1);
 }
 
 void actor__farewell_begun(struct actor__loop *loop, struct actor__notice *notice)

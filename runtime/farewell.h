@@ -13,11 +13,18 @@
 /* A wait begins; the subject's side holds it until it has told. The watcher's loop. */
 void actor__farewell_begin(struct actor__loop *loop, struct actor__vigil *vigil);
 
+/* The same for a thread outside: the subject lives on that loop, which cannot end meanwhile. */
+void actor__farewell_begin_outside(struct actor__loop *to, struct actor__vigil *vigil);
+
+/* The thread waits no longer, and the subject is to end at once; its hold goes with this. */
+void actor__farewell_hurry(struct actor__loop *to, struct actor__vigil *vigil);
+
 /* It was given up: the watcher's hold goes with this. The watcher's loop. */
 void actor__farewell_cancel(struct actor__loop *loop, struct actor__vigil *vigil);
 
-/* The notices of both have come. */
+/* The notices of these have come. */
 void actor__farewell_begun(struct actor__loop *loop, struct actor__notice *begin);
+void actor__farewell_hurried(struct actor__loop *loop, struct actor__notice *cancel);
 void actor__farewell_cancelled(struct actor__loop *loop, struct actor__notice *cancel);
 
 /* An actor has ended, its ref is dead: all who wait are told. */

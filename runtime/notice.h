@@ -30,6 +30,7 @@ enum actor__command {
 	ACTOR__WATCH = 22,     /* somebody waits for an actor's end, see vigil.h */
 	ACTOR__UNWATCH = 23,   /* and no longer */
 	ACTOR__WALK = 24,      /* pointer: a walk over actors, see walk.h */
+	ACTOR__HURRY = 25,     /* a stop has taken too long: the actor is to end at once */
 	/* orders to a loop */
 	ACTOR__STOP_ALL = 4,
 	ACTOR__END = 5,        /* close the loop */

@@ -3,9 +3,13 @@
 #include "query.h"
 
 #include "alarm.h"
+#include "dispatcher.h"
+#include "farewell.h"
 #include "fork.h"
 #include "misuse.h"
 #include "notice.h"
+#include "slots.h"
+#include "stop.h"
 #include "tell.h"
 
 #include <errno.h>
@@ -42,8 +46,13 @@ static void on_expired(struct actor__loop *loop, struct actor__deadline *deadlin
 	struct actor__query *query = (struct actor__query *)((char *)deadline -
 		offsetof(struct actor__query, deadline));
 
-	if (actor__waiter_take(&loop->system->waiters, &query->waiter))
+	struct actor__cell *cell = query->stops ? actor__slot_find(loop, query->stops) : NULL;
+
+	if (actor__waiter_take(&loop->system->waiters, &query->waiter)) {
+		if (cell)
+			actor__cell_signal(cell, ACTOR__SIGNAL_TERMINATE);
 		settle(query, -ETIMEDOUT, NULL);
+	}
 	drop(query);
 }
 
@@ -77,79 +86,138 @@ void actor__queries_end(struct actor__loop *loop)
 	}
 }
 
-static struct actor__query *query_new(
-	struct actor__loop *loop, int64_t timeout_ms, actor_answer_cb cb, void *data)
+static struct actor__query *query_new(struct actor_system *system, actor_ref to,
+	int64_t timeout_ms, actor_answer_cb cb, void *data)
 {
+	struct actor__loop *loop = actor__loop_of(system, to);
 	struct actor__query *query = actor__heap_zero(sizeof(*query));
 
 	if (!query)
 		return NULL;
+	if (!loop)
+		loop = system->loops[0];
 	query->waiter.answered = on_answered;
 	query->waiter.loop = loop;
 	query->loop = loop;
 	query->timeout_ms = timeout_ms ? (uint64_t)timeout_ms : ACTOR_ASK_TIMEOUT_MS;
+	query->timed = timeout_ms >= 0;
 	query->cb = cb;
 	query->data = data;
 	atomic_init(&query->holds, timeout_ms < 0 ? 1 : 2);
 	return query;
 }
 
-/* Sends the question. From another thread the system is locked and open: what is sent before it
- * begins to close arrives. */
+/* The answer will be the end of the asked actor. */
+static void end_await(struct actor__query *query, struct actor__vigil *vigil, bool here)
+{
+	vigil->kind = ACTOR__VIGIL_WAITER;
+	actor__vigil_init(vigil, 0, query->stops, query->waiter.number, 1);
+	if (here)
+		actor__farewell_begin(query->loop, vigil);
+	else
+		actor__farewell_begin_outside(query->loop, vigil);
+}
+
+/* Sends the question, or with a vigil the stop. */
 static int ask(struct actor_system *system, struct actor__query *query, struct actor__envelope *e,
-	bool timed)
+	struct actor__vigil *vigil)
 {
 	bool here = actor__loop_here(query->loop) && !query->loop->closed;
+	bool timed = query->timed;
 	int rc = actor__waiter_begin(&system->waiters, &query->waiter);
 
 	if (rc) {
 		actor__envelope_unfill(e);
 		return rc == -ECANCELED ? ACTOR_ECLOSED : rc;
 	}
-	e->ask = query->waiter.number;
-	e->flags |= ACTOR__WAITER;
+	if (!vigil) {
+		e->ask = query->waiter.number;
+		e->flags |= ACTOR__WAITER;
+	}
 	rc = actor__send(system, e);
-	if (rc)
+	if (rc) {
 		actor__waiter_take(&system->waiters, &query->waiter);
-	else if (timed && here)
+		return rc;
+	}
+	if (timed && here)
 		arm(query);
 	else if (timed)
 		actor__notice_send(query->loop, &query->notice, ACTOR__ASKED, 0, NULL);
+	if (vigil)
+		end_await(query, vigil, here);
+	return 0;
+}
+
+/* From another thread the system is locked and open: what is sent before it begins to close
+ * arrives. */
+static int ask_from_here(struct actor_system *system, struct actor__query *query,
+	struct actor__envelope *e, struct actor__vigil *vigil)
+{
+	int rc = ACTOR_ECLOSED;
+
+	if (actor__loop_here(query->loop))
+		return ask(system, query, e, vigil);
+	pthread_mutex_lock(&system->lock);
+	if (atomic_load_explicit(&system->phase, memory_order_relaxed) == ACTOR__OPEN)
+		rc = ask(system, query, e, vigil);
+	else
+		actor__envelope_unfill(e);
+	pthread_mutex_unlock(&system->lock);
 	return rc;
+}
+
+static int system_check(struct actor_system *system, actor_answer_cb cb, const char *function)
+{
+	if (!system)
+		return -EINVAL;
+	if (actor__forked(system))
+		return actor__refusal(system);
+	return cb ? 0 : actor__misuse(system, -EINVAL, function, "no callback");
 }
 
 int actor_system_ask_async(struct actor_system *system, actor_ref to, struct actor_type *type,
 	const void *payload, size_t bytes, int64_t timeout_ms, actor_answer_cb cb, void *data)
 {
-	struct actor__loop *loop;
+	int rc = system_check(system, cb, "actor_system_ask_async");
 	struct actor__query *query;
 	struct actor__envelope e;
-	int rc;
 
-	if (actor__forked(system))
-		return actor__refusal(system);
-	if (!cb)
-		return actor__misuse(system, -EINVAL, "actor_system_ask_async", "no callback");
-	loop = actor__loop_of(system, to);
-	if (!loop)
-		loop = system->loops[0];
-	query = query_new(loop, timeout_ms, cb, data);
+	if (rc)
+		return rc;
+	query = query_new(system, to, timeout_ms, cb, data);
 	if (!query)
 		return -ENOMEM;
 	rc = actor__envelope_fill(&e, to, 0, type, payload, bytes);
-	if (!rc && actor__loop_here(loop)) {
-		rc = ask(system, query, &e, timeout_ms >= 0);
-	} else if (!rc) {
-		pthread_mutex_lock(&system->lock);
-		if (atomic_load_explicit(&system->phase, memory_order_relaxed) == ACTOR__OPEN) {
-			rc = ask(system, query, &e, timeout_ms >= 0);
-		} else {
-			actor__envelope_unfill(&e);
-			rc = ACTOR_ECLOSED;
-		}
-		pthread_mutex_unlock(&system->lock);
-	}
+	if (!rc)
+		rc = ask_from_here(system, query, &e, NULL);
 	if (rc)
 		actor__heap_free(query);
+	return rc;
+}
+
+int actor_system_stop_async(struct actor_system *system, actor_ref ref, int64_t timeout_ms,
+	actor_answer_cb cb, void *data)
+{
+	int rc = system_check(system, cb, "actor_system_stop_async");
+	struct actor__vigil *vigil;
+	struct actor__query *query;
+	struct actor__envelope e;
+
+	if (!rc && !ref)
+		rc = -EINVAL;
+	if (rc)
+		return rc;
+	vigil = actor__heap_zero(sizeof(*vigil));
+	query = vigil ? query_new(system, ref, timeout_ms, cb, data) : NULL;
+	rc = -ENOMEM;
+	if (query) {
+		query->stops = ref;
+		actor__poison_fill(&e, ref, 0, ACTOR__POISON_STOP);
+		rc = ask_from_here(system, query, &e, vigil);
+	}
+	if (rc) {
+		actor__heap_free(query);
+		actor__heap_free(vigil);
+	}
 	return rc;
 }

@@ -14,7 +14,9 @@ struct actor__query {
 	struct actor__notice notice; /* arms the deadline */
 	struct actor__deadline deadline;
 	struct actor__loop *loop; /* of the asked actor */
+	actor_ref stops; /* the asked actor, if its end is the answer; else 0 */
 	uint64_t timeout_ms;
+	bool timed;
 	actor_answer_cb cb;
 	void *data;
 	_Atomic uint32_t holds; /* the table, and the deadline from before its notice is sent */

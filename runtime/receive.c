@@ -53,6 +53,9 @@ static void notice_take_in(struct actor__loop *loop, struct actor__notice *notic
 	case ACTOR__WALK:
 		actor__walk_arrive(loop, notice->pointer);
 		break;
+	case ACTOR__HURRY:
+		actor__farewell_hurried(loop, notice);
+		break;
 	default:
 		actor__receive_order(loop, notice->command);
 	}

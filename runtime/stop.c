@@ -3,20 +3,10 @@
 #include "deliver.h"
 #include "fork.h"
 #include "misuse.h"
+#include "stop.h"
 #include "tell.h"
 
 #include <errno.h>
-#include <string.h>
-
-static void poison_fill(
-	struct actor__envelope *e, actor_ref ref, actor_ref sender, enum actor__poison poison)
-{
-	memset(e, 0, sizeof(*e));
-	e->to = ref;
-	e->sender = sender;
-	e->flags = ACTOR__POISON;
-	e->bytes = (uint8_t)poison;
-}
 
 static int ask_of(struct actor_ctx *ctx, actor_ref ref, enum actor__poison poison,
 	const char *function)
@@ -28,7 +18,7 @@ static int ask_of(struct actor_ctx *ctx, actor_ref ref, enum actor__poison poiso
 		return rc;
 	if (!ref)
 		return -EINVAL;
-	poison_fill(&e, ref, ctx->cell->self, poison);
+	actor__poison_fill(&e, ref, ctx->cell->self, poison);
 	return actor__send_here(ctx->loop, &e);
 }
 
@@ -40,7 +30,7 @@ static int ask_from_outside(struct actor_system *system, actor_ref ref, enum act
 		return actor__refusal(system);
 	if (!ref)
 		return -EINVAL;
-	poison_fill(&e, ref, 0, poison);
+	actor__poison_fill(&e, ref, 0, poison);
 	return actor__send(system, &e);
 }
 

@@ -11,14 +11,22 @@
 
 #include "bond.h"
 
+/* How the word of the end is told. */
+enum actor__vigil_kind {
+	ACTOR__VIGIL_WATCH,  /* by the message of a watch */
+	ACTOR__VIGIL_ASK,    /* as the answer, without a payload, to an ask of the watcher */
+	ACTOR__VIGIL_WAITER, /* to whoever waits outside, see asks.h */
+};
+
 struct actor__vigil {
 	/* set before it begins */
 	actor_ref watcher;
 	actor_ref subject;
-	uint32_t number; /* the watcher's own, of this wait */
+	uint32_t number; /* of the watch, the ask, or the waiter */
+	enum actor__vigil_kind kind;
 	_Atomic uint32_t holders; /* the subject's loop until the end was told; the watcher */
 	struct actor__notice begin;
-	struct actor__notice cancel; /* the watcher's, until it is sent */
+	struct actor__notice cancel; /* or hurry; the watcher's, until it is sent */
 	/* the subject's loop, from its arrival on */
 	struct actor__tie tie;
 	struct actor__tie **list; /* that has the tie; NULL: none */

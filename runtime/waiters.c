@@ -68,7 +68,7 @@ static struct timespec deadline_in(int64_t timeout_ms)
 	return t;
 }
 
-int actor__waiter_end(
+int actor__waiter_wait(
 	struct actor__waiters *waiters, struct actor__waiter *waiter, int64_t timeout_ms)
 {
 	struct timespec deadline = deadline_in(timeout_ms < 0 ? 0 : timeout_ms);
@@ -77,14 +77,29 @@ int actor__waiter_end(
 	pthread_mutex_lock(&waiters->lock);
 	while (waiter->status == 1 && rc != ETIMEDOUT) {
 		if (timeout_ms < 0)
-			pthread_cond_wait(&waiter->done, &waiters->lock);
+			rc = pthread_cond_wait(&waiter->done, &waiters->lock);
 		else
 			rc = pthread_cond_timedwait(&waiter->done, &waiters->lock, &deadline);
 	}
 	rc = waiter->status == 1 ? -ETIMEDOUT : waiter->status;
+	pthread_mutex_unlock(&waiters->lock);
+	return rc;
+}
+
+void actor__waiter_leave(struct actor__waiters *waiters, struct actor__waiter *waiter)
+{
+	pthread_mutex_lock(&waiters->lock);
 	actor__index_remove(&waiters->by_number, waiter->number);
 	pthread_mutex_unlock(&waiters->lock);
 	pthread_cond_destroy(&waiter->done);
+}
+
+int actor__waiter_end(
+	struct actor__waiters *waiters, struct actor__waiter *waiter, int64_t timeout_ms)
+{
+	int rc = actor__waiter_wait(waiters, waiter, timeout_ms);
+
+	actor__waiter_leave(waiters, waiter);
 	return rc;
 }
 

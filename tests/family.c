@@ -163,6 +163,14 @@ static int other(struct actor_ctx *ctx, const struct actor_message *message)
 	return 0;
 }
 
+static int on_gone(
+	struct actor_ctx *ctx, int status, const struct actor_message *reply, void *data)
+{
+	last_reason = reply ? 1 : status;
+	mark('(', name_of((actor_ref)(uintptr_t)data));
+	return 0;
+}
+
 static int obey(struct actor_ctx *ctx, const struct order *o)
 {
 	switch (o->kind) {
@@ -191,6 +199,8 @@ static int obey(struct actor_ctx *ctx, const struct order *o)
 	}
 	case UNWATCH:
 		return actor_unwatch(ctx, o->ref);
+	case GRACEFUL:
+		return actor_stop_within(ctx, o->ref, o->number, on_gone, (void *)(uintptr_t)o->ref);
 	case TELL:
 		return actor_tell(
 			ctx, o->ref, &order_type, &(struct order){NOTE}, sizeof(struct order));
