@@ -6,7 +6,7 @@
 #include "bpf/maps.h"
 
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY); /* a hash where there are many targets */
 	__uint(max_entries, ACTOR_ABI_LOOPS);
 	__type(key, uint32_t);
 	__type(value, struct loop_account);
@@ -15,9 +15,23 @@ struct {
 /* Batches for which no loop can be named. */
 uint64_t batches_refused;
 
-static __always_inline struct loop_account *account_of(uint32_t loop)
+/* Batches of ledger mode that did not go to the ring: while there are none, no map has anything. */
+uint64_t batches_elsewhere;
+
+/* One set of programs for all processes that run a file. */
+const volatile bool many = false;
+
+static const volatile struct loop_account loops_zero;
+
+static __always_inline struct loop_account *account_of(uint32_t target, uint32_t loop)
 {
-	return bpf_map_lookup_elem(&loops, &loop);
+	uint32_t key = maps_loop_key(target, loop);
+	struct loop_account *account = bpf_map_lookup_elem(&loops, &key);
+
+	if (account || !many)
+		return account;
+	bpf_map_update_elem(&loops, &key, (const void *)&loops_zero, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&loops, &key);
 }
 
 /* Relaxed stores suffice on x86; elsewhere the atomic addition of the version orders them. */

@@ -36,7 +36,7 @@ struct hand {
 static __always_inline void hand_lost(
 	const struct hand *hand, uint64_t left, enum lost_reason reason, struct batch *batch)
 {
-	struct series_key key = key_of(hand->meta, hand->actor >> 32, hand->actor);
+	struct series_key key = key_of(hand->meta, hand->actor >> 32, hand->actor, batch);
 	struct mail_series *series;
 
 	if (hand->whole && left)
@@ -83,7 +83,7 @@ static __always_inline int turn_end(struct pt_regs *ctx, bool sleepable)
 			0, 0, 0, ARGUMENT(ctx, 5) & 0xffff, ARGUMENT(ctx, 1) & 0xffff),
 		.whole = ARGUMENT(ctx, 4) != ACTOR_ABI_MORE,
 	};
-	struct loop_account *account = account_of(actor_abi_ref_loop(hand.actor));
+	struct loop_account *account = account_of(0, actor_abi_ref_loop(hand.actor));
 	struct actor_abi_record mark = {0};
 	struct batch batch = {.weight = 1};
 
@@ -109,17 +109,17 @@ static __always_inline int turn_end(struct pt_regs *ctx, bool sleepable)
 
 static __always_inline int enqueue(struct pt_regs *ctx)
 {
-	return tally_add(TALLY_ENQUEUED, ARGUMENT(ctx, 5), 0, 1);
+	return tally_add(0, TALLY_ENQUEUED, ARGUMENT(ctx, 5), 0, 1);
 }
 
 static __always_inline int turn_start(struct pt_regs *ctx)
 {
-	return tally_add(TALLY_TURN_STARTS, ARGUMENT(ctx, 1), 0, 1);
+	return tally_add(0, TALLY_TURN_STARTS, ARGUMENT(ctx, 1), 0, 1);
 }
 
 static __always_inline int dispatcher_yield(struct pt_regs *ctx)
 {
-	return tally_add(TALLY_YIELDS, ARGUMENT(ctx, 0), ARGUMENT(ctx, 1), 1);
+	return tally_add(0, TALLY_YIELDS, ARGUMENT(ctx, 0), ARGUMENT(ctx, 1), 1);
 }
 
 #define PROGRAM(section, name, call)                                                               \

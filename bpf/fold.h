@@ -38,21 +38,22 @@ SERIES_MAP(gaps, struct series_key, struct gap_series)
 
 static const struct series_key overflow_key = {0, MAPS_OVERFLOW, MAPS_OVERFLOW};
 
-/* The series with this key, else the overflow series, else NULL. */
+/* The series with this key, else the overflow series, else NULL; many targets have none in common. */
 #define SERIES_FIND(map, key, batch)                                                               \
 	({                                                                                         \
 		void *found_ = map##_find(key);                                                    \
-		if (!found_) {                                                                     \
+		if (!found_ && !many) {                                                            \
 			found_ = bpf_map_lookup_elem(&map, &overflow_key);                         \
 			(batch)->overflow += found_ ? (batch)->weight : 0;                         \
 		}                                                                                  \
 		found_;                                                                            \
 	})
 
-static __always_inline struct series_key key_of(uint64_t meta, uint64_t slot, uint64_t generation)
+static __always_inline struct series_key key_of(
+	uint64_t meta, uint64_t slot, uint64_t generation, const struct batch *batch)
 {
 	struct series_key key = {
-		.actor = by_actor ? slot << 32 | (generation & 0xffff) : 0,
+		.actor = many ? batch->target : by_actor ? slot << 32 | (generation & 0xffff) : 0,
 		.dispatcher = actor_abi_meta_dispatcher(meta),
 		.class_id = actor_abi_meta_class(meta),
 	};
@@ -62,7 +63,7 @@ static __always_inline struct series_key key_of(uint64_t meta, uint64_t slot, ui
 
 static __always_inline uint64_t interval_ns(uint64_t word, bool back, struct batch *batch)
 {
-	uint64_t ns = ticks_to_ns(actor_abi_low48(word));
+	uint64_t ns = ticks_to_ns(actor_abi_low48(word), batch);
 
 	if (!back)
 		return ns;
@@ -76,7 +77,7 @@ static __always_inline void fold_message(
 	uint64_t meta, uint64_t who, uint64_t first, uint64_t second, struct batch *batch)
 {
 	uint32_t flags = actor_abi_meta_flags(meta);
-	struct series_key key = key_of(meta, who >> 32, actor_abi_high16(second));
+	struct series_key key = key_of(meta, who >> 32, actor_abi_high16(second), batch);
 	struct mail_series *series = SERIES_FIND(mails, &key, batch);
 	uint64_t wait, run;
 
@@ -107,7 +108,7 @@ static __always_inline void fold_turn(
 	uint64_t meta, uint64_t who, uint64_t first, uint64_t second, struct batch *batch)
 {
 	uint32_t flags = actor_abi_meta_flags(meta);
-	struct series_key key = key_of(meta, who >> 32, who);
+	struct series_key key = key_of(meta, who >> 32, who, batch);
 	struct turn_series *series = SERIES_FIND(turns, &key, batch);
 	uint64_t run = interval_ns(second, flags & ACTOR_ABI_SECOND_BACK, batch);
 	struct delay_series *delays_of;
@@ -122,7 +123,7 @@ static __always_inline void fold_turn(
 	if (flags & ACTOR_ABI_NO_DELAY)
 		return;
 	delay = interval_ns(first, flags & ACTOR_ABI_FIRST_BACK, batch);
-	key.actor = 0;
+	key.actor = many ? batch->target : 0;
 	key.class_id = 0;
 	delays_of = SERIES_FIND(delays, &key, batch);
 	if (!delays_of || delay == BACK_TOO_FAR)
@@ -133,11 +134,12 @@ static __always_inline void fold_turn(
 
 static __always_inline void fold_loop(uint64_t who, uint64_t busy, struct batch *batch)
 {
-	struct series_key key = {.dispatcher = who & 0xffff};
+	struct series_key key = {
+		.actor = many ? batch->target : 0, .dispatcher = who & 0xffff};
 	struct gap_series *series = SERIES_FIND(gaps, &key, batch);
 
 	if (series)
-		time_add(&series->gap, ticks_to_ns(actor_abi_low48(busy)), batch->weight);
+		time_add(&series->gap, ticks_to_ns(actor_abi_low48(busy), batch), batch->weight);
 }
 
 /* An event is counted by class, that of a dispatcher by dispatcher, a drop by its reason too. */
@@ -149,7 +151,8 @@ static __always_inline void fold_life(
 
 	if (event == ACTOR_ABI_LIFE_DISPATCHER_ERROR)
 		id = other;
-	tally_add(TALLY_LIFE + event, id, event == ACTOR_ABI_LIFE_DROP ? code : 0, batch->weight);
+	tally_add(batch->target, TALLY_LIFE + event, id,
+		event == ACTOR_ABI_LIFE_DROP ? code : 0, batch->weight);
 }
 
 /* Folds one record. Returns 0. A record of a kind that no runtime writes here counts as a lost
@@ -167,7 +170,8 @@ __attribute__((noinline)) int fold(
 		fold_turn(meta, who, first, second, batch);
 		break;
 	case ACTOR_ABI_YIELD:
-		tally_add(TALLY_YIELDS, actor_abi_meta_dispatcher(meta), first, batch->weight);
+		tally_add(batch->target, TALLY_YIELDS, actor_abi_meta_dispatcher(meta), first,
+			batch->weight);
 		break;
 	case ACTOR_ABI_LOOP:
 		fold_loop(who, first, batch);

@@ -3,7 +3,7 @@
 #ifndef BPF_HISTOGRAM_H
 #define BPF_HISTOGRAM_H
 
-#include "bpf/maps.h"
+#include "bpf/account.h"
 
 #define RETRIES 16 /* of a compare and exchange; so many loops must collide before a max is lost   \
 		    */
@@ -14,13 +14,15 @@ volatile uint64_t tick_mult = 1u << 31;
 const volatile uint32_t tick_shift = 31;
 
 /* Exactly the floor, also where the product of 48 and 32 bits does not fit a word. */
-static __always_inline uint64_t ticks_to_ns(uint64_t ticks)
+static __always_inline uint64_t ticks_to_ns(uint64_t ticks, const struct batch *batch)
 {
-	uint64_t mult = tick_mult;
+	bool own = many && batch->mult;
+	uint64_t mult = own ? batch->mult : tick_mult;
+	uint64_t shift = own ? batch->shift : tick_shift;
 	uint64_t low = (ticks & 0xffffff) * mult;
 	uint64_t high = (ticks >> 24) * mult;
 
-	return (high + (low >> 24)) >> ((tick_shift - 24) & 63);
+	return (high + (low >> 24)) >> ((shift - 24) & 63);
 }
 
 /* The number of bounds below the value, which is the index of its bucket. A global function, so

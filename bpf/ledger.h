@@ -21,6 +21,7 @@ volatile uint64_t sample_every = 1;
 static __always_inline void account_elsewhere(
 	struct loop_account *account, const struct handed *handed, const struct batch *batch)
 {
+	__sync_fetch_and_add(&batches_elsewhere, 1);
 	account_change(account);
 	account->elsewhere += handed->messages;
 	account->elsewhere_batches++;
@@ -32,6 +33,7 @@ static __always_inline void account_elsewhere(
 static __always_inline void account_folded(
 	struct loop_account *account, const struct handed *handed, const struct batch *batch)
 {
+	__sync_fetch_and_add(&batches_elsewhere, 1);
 	account_change(account);
 	if (!account->known) {
 		account->known = 1;
@@ -66,6 +68,9 @@ static __always_inline void handed_fold(
 		.address = handed->address + sizeof(handed->head),
 		.left = handed->records,
 		.weight = 1,
+		.batch = {.target = handed->target,
+			.mult = handed->mult,
+			.shift = handed->shift},
 	};
 	uint32_t chunks = (handed->records + LEDGER_CHUNK - 1) / LEDGER_CHUNK;
 
@@ -128,13 +133,44 @@ static __always_inline void handed_take(
 	}
 }
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct target_entry);
+} targets SEC(".maps");
+
+/* Whose hand-over it is, where there are many. False: it is not to be observed. */
+static __always_inline bool handed_by(struct handed *handed)
+{
+	const struct target_entry *entry;
+	struct target_entry fresh = {0};
+	uint32_t target = bpf_get_current_pid_tgid() >> 32;
+
+	handed->target = target;
+	entry = bpf_map_lookup_elem(&targets, &target);
+	if (entry) {
+		handed->mult = entry->mult;
+		handed->shift = entry->shift;
+		return !entry->ignored;
+	}
+	bpf_get_current_comm(fresh.command, sizeof(fresh.command));
+	bpf_map_update_elem(&targets, &target, &fresh, BPF_NOEXIST);
+	return true;
+}
+
 static __always_inline int ledger(struct pt_regs *ctx, bool sleepable)
 {
 	uint64_t began = bpf_ktime_get_ns(), bytes = ARGUMENT(ctx, 1), loop = ARGUMENT(ctx, 2);
 	struct handed handed = {.address = ARGUMENT(ctx, 0), .loop = loop};
-	struct loop_account *account = loop < ACTOR_ABI_LOOPS ? account_of(loop) : NULL;
+	struct loop_account *account = NULL;
 	int lost;
 
+	if (many && !handed_by(&handed))
+		return 0;
+	if (loop < ACTOR_ABI_LOOPS)
+		account = account_of(handed.target, loop);
 	if (!account) {
 		__sync_fetch_and_add(&batches_refused, 1);
 		return 0;

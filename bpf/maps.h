@@ -8,6 +8,9 @@
  * In ledger mode a hand-over goes to the ring as it is, and whoever reads the ring accounts for it.
  * Only what went elsewhere (folded into the maps here, lost, passed over by sampling) is in the
  * account of its loop; each batch in the ring says how much that was before it.
+ *
+ * Programs for one target leave `target` 0 in each key. With many, it is the process's id in the
+ * host's namespace, also in the spare word of a batch's header in the ring.
  */
 #ifndef BPF_MAPS_H
 #define BPF_MAPS_H
@@ -25,8 +28,8 @@
 #define RING_WAKE	   (RING_BYTES / 4) /* so much is waiting before the reader is woken */
 
 struct series_key {
-	uint64_t
-		actor; /* slot 32 << 32 | low 16 bits of the generation; 0 = not grouped by actor */
+	uint64_t actor; /* slot 32 << 32 | low 16 bits of the generation; 0 = not grouped by actor;
+			 * with many targets the target */
 	uint32_t dispatcher;
 	uint32_t class_id;
 };
@@ -75,8 +78,23 @@ struct tally_key {
 	uint32_t family;
 	uint32_t id;
 	uint32_t reason;
-	uint32_t spare;
+	uint32_t target; /* 0 unless there are many */
 };
+
+/* A process, by its id, where one set of programs observes many. BPF puts in those that it meets
+ * first, so that they can be named even if they end at once. */
+struct target_entry {
+	uint64_t mult; /* rate of its clock; 0 = that of this host's */
+	uint32_t shift;
+	uint32_t ignored; /* 1: not to be observed */
+	char command[16];
+};
+
+/* Key of a loop's account: its number, with many targets behind the target's. */
+static inline uint32_t maps_loop_key(uint32_t target, uint32_t loop)
+{
+	return target << 8 | loop;
+}
 
 /* In the order of enum aggregate_lost. */
 enum lost_reason { LOST_COPY, LOST_CLOCK, LOST_FORMAT, LOST_MAP, LOST_REASONS };
@@ -90,7 +108,11 @@ struct batch {
 	uint64_t clamped;    /* intervals */
 	uint64_t turns_lost; /* turn records without a place or with a broken clock */
 	uint64_t overflow;   /* records that went to the overflow series */
-	uint64_t weight;     /* how many each record of it stands for; no sum */
+	/* No sums: */
+	uint64_t weight; /* how many each record of it stands for */
+	uint64_t target; /* 0 unless there are many */
+	uint64_t mult;	 /* rate of its clock, 0 = the one of all */
+	uint64_t shift;
 };
 
 struct loop_account {

@@ -18,6 +18,9 @@ struct handed {
 	uint64_t messages;
 	uint64_t skipped;
 	uint32_t loop;
+	uint32_t target; /* 0 unless there are many */
+	uint64_t mult;	 /* of its clock, see struct batch */
+	uint64_t shift;
 	struct actor_abi_handover head;
 };
 
@@ -49,6 +52,7 @@ static __always_inline uint64_t wake_flag(uint64_t bytes)
 		to->elsewhere = account->elsewhere;                                                \
 		to->elsewhere_batches = account->elsewhere_batches;                                \
 		to->head = handed->head;                                                           \
+		to->head.spare = handed->target;                                                   \
 		if (bytes_ > (room) * sizeof(struct actor_abi_record))                             \
 			bytes_ = (room) * sizeof(struct actor_abi_record);                         \
 		if (bytes_ &&                                                                      \

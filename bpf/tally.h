@@ -19,13 +19,14 @@ uint64_t tallies_lost;
 /* Counts events. Ids that are not 16-bit numbers, and those beyond the cap, share one counter of
  * their family. Returns 0. */
 static __always_inline int tally_add(
-	uint32_t family, uint64_t id, uint64_t reason, uint64_t count)
+	uint64_t target, uint32_t family, uint64_t id, uint64_t reason, uint64_t count)
 {
 	const uint64_t zero = 0;
 	struct tally_key key = {
 		.family = family,
 		.id = id > UINT16_MAX ? MAPS_OVERFLOW : id,
 		.reason = reason > UINT16_MAX ? MAPS_OVERFLOW : reason,
+		.target = target,
 	};
 	uint64_t *value = bpf_map_lookup_elem(&tallies, &key);
 
@@ -33,7 +34,7 @@ static __always_inline int tally_add(
 		bpf_map_update_elem(&tallies, &key, &zero, BPF_NOEXIST);
 		value = bpf_map_lookup_elem(&tallies, &key);
 	}
-	if (!value) { /* the loader has put it in beforehand */
+	if (!value) { /* the loader has put it in beforehand, if there is one target */
 		key.id = MAPS_OVERFLOW;
 		key.reason = 0;
 		value = bpf_map_lookup_elem(&tallies, &key);

@@ -20,14 +20,15 @@ _Static_assert((int)LOST_REASONS == (int)AGGREGATE_LOST_REASONS, "reasons are th
 _Static_assert((int)LOST_CLOCK == (int)AGGREGATE_LOST_CLOCK, "reasons have one order");
 
 /* Reads an account as a whole: even, and the same version before and after. */
-static void account_read(int fd, uint32_t loop, struct loop_account *account)
+static void account_read(int fd, uint32_t target, uint32_t loop, struct loop_account *account)
 {
+	uint32_t key = maps_loop_key(target, loop);
 	struct loop_account again;
 
 	for (int i = 0; i < READS_MAX; i++) {
-		if (bpf_map_lookup_elem(fd, &loop, account) < 0 || account->version == 0)
+		if (bpf_map_lookup_elem(fd, &key, account) < 0 || account->version == 0)
 			return;
-		if (account->version % 2 == 0 && bpf_map_lookup_elem(fd, &loop, &again) == 0 &&
+		if (account->version % 2 == 0 && bpf_map_lookup_elem(fd, &key, &again) == 0 &&
 			again.version == account->version)
 			return;
 	}
@@ -83,14 +84,16 @@ static void handed_add(struct aggregate *a, const struct loop_account *folded,
 			folded->end_elsewhere - folded->first_elsewhere);
 }
 
-void account_cost(const struct programs *p, const struct stream *s, struct fuse_reading *reading)
+void account_cost(const struct programs *p, uint32_t target, const struct stream *s,
+	struct fuse_reading *reading)
 {
 	int fd = bpf_map__fd(p->skeleton->maps.loops);
 
 	for (uint32_t loop = 0; loop < ACTOR_ABI_LOOPS; loop++) {
 		struct loop_account account = {0};
 
-		account_read(fd, loop, &account);
+		if (!target || !s || s->loops[loop].known)
+			account_read(fd, target, loop, &account);
 		reading->messages += account.total.messages;
 		reading->hits += account.hits;
 		reading->spent_ns += account.spent_ns;
@@ -104,7 +107,7 @@ void account_cost(const struct programs *p, const struct stream *s, struct fuse_
 		reading->messages += __atomic_load_n(&s->total.messages, __ATOMIC_RELAXED);
 }
 
-uint64_t account_mark(const struct programs *p)
+uint64_t account_mark(const struct programs *p, uint32_t target)
 {
 	int fd = bpf_map__fd(p->skeleton->maps.loops);
 	uint64_t mark = 0;
@@ -112,21 +115,23 @@ uint64_t account_mark(const struct programs *p)
 	for (uint32_t loop = 0; loop < ACTOR_ABI_LOOPS; loop++) {
 		struct loop_account account = {0};
 
-		account_read(fd, loop, &account);
+		if (!target || programs_elsewhere(p))
+			account_read(fd, target, loop, &account);
 		mark += account.total.messages + account.batches;
 	}
 	return mark;
 }
 
-void account_fill(const struct programs *p, const struct stream *s, bool final, struct aggregate *a)
+void account_fill(const struct programs *p, uint32_t target, const struct stream *s, bool final,
+	struct aggregate *a)
 {
 	int fd = p ? bpf_map__fd(p->skeleton->maps.loops) : -1;
 
 	for (uint32_t loop = 0; loop < ACTOR_ABI_LOOPS; loop++) {
 		struct loop_account account = {0};
 
-		if (p)
-			account_read(fd, loop, &account);
+		if (p && (!target || programs_elsewhere(p)))
+			account_read(fd, target, loop, &account);
 		batch_add(a, &account.total);
 		if (s)
 			handed_add(a, &account, &s->loops[loop], final);

@@ -158,6 +158,7 @@ void aggregate_fini(struct aggregate *a);
 struct session;
 
 struct recording;
+struct exchange;
 
 struct session_options {
 	pid_t pid;
@@ -166,6 +167,7 @@ struct session_options {
 	double max_overhead;	  /* share of a core, 0 = no limit; see session_watch_cost() */
 	bool by_actor;
 	bool force_perf; /* perf-event uprobes even where uprobe_multi works */
+	struct exchange *exchange; /* programs and ring for many; NULL: of its own */
 	bool zeroes;	 /* session_read() shows also what has not counted yet, as 0 */
 	uint32_t max_series;
 	int verbose;
@@ -191,6 +193,13 @@ void session_watch_cost(struct session *s);
 /* Takes the probes away and keeps what was observed: what session_read gives from then on is final
  * and adds up exactly. Tens of milliseconds; more calls do nothing. */
 void session_stop(struct session *s);
+
+/* Does the target run another program than the one whose names are known? Then this session is at
+ * its end, and another one may begin; only with an exchange, else it follows by itself. */
+bool session_moved(const struct session *s);
+
+/* It does, and somebody else saw it: names stay as they are known. */
+void session_retire(struct session *s);
 
 /* A descriptor that becomes readable when the target ends (a pidfd). Owned by the session. */
 int session_exit_fd(const struct session *s);

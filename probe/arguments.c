@@ -225,6 +225,9 @@ static int parse_value(struct parse *p, int key, char *value, const struct argp_
 	case KEY_CHROME_TRACE:
 		a->chrome_trace = value;
 		return 0;
+	case KEY_EXE:
+		a->exe = value;
+		return 0;
 	case KEY_PROCESS:
 		return parse_process_label(p, value);
 	case KEY_TEXTFILE:
@@ -274,6 +277,9 @@ static error_t parse_key(int key, char *value, struct argp_state *state)
 		return 0;
 	case 'v':
 		a->verbose = true;
+		return 0;
+	case KEY_ALL:
+		a->all = true;
 		return 0;
 	case KEY_PERF:
 		a->force_perf = true;
@@ -347,7 +353,15 @@ static int check(struct parse *p)
 		return error_set(p->error, EXIT_USAGE,
 			"a recording has all but the paths of actors in any case; use --by actor or "
 			"nothing");
-	if ((bit & OPTION_OBSERVING) && !a->pid)
+	if ((a->pid_count > 0) + (a->exe != NULL) + a->all > 1)
+		return error_set(p->error, EXIT_USAGE,
+			"-p, --exe and --all exclude each other; give one of them");
+	if ((a->exe || a->all) &&
+		(a->mode == AGGREGATE_TRACE || a->force_perf || a->max_overhead > 0))
+		return error_set(p->error, EXIT_USAGE,
+			"--mode trace, --perf-events and --max-overhead are of single processes; "
+			"give -p PID");
+	if ((bit & OPTION_OBSERVING) && !a->pid && !a->exe && !a->all)
 		return error_set(p->error, EXIT_USAGE,
 			"which process? give -p PID; `actorprobe list` prints those that can be "
 			"observed");
@@ -358,7 +372,7 @@ static int check(struct parse *p)
 		return error_set(p->error, EXIT_USAGE,
 			"'%s' observes one process; only export takes several",
 			option_command_name(a->command));
-	if (a->pid_count > 1 && a->process_label == ARGUMENTS_BY_NOTHING)
+	if ((a->pid_count > 1 || a->exe || a->all) && a->process_label == ARGUMENTS_BY_NOTHING)
 		a->process_label = ARGUMENTS_BY_COMMAND;
 	if (a->command == OPTION_EXPORT)
 		return check_export(p);

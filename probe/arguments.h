@@ -27,6 +27,8 @@ struct arguments {
 	pid_t pid; /* the first one */
 	pid_t pids[ARGUMENTS_PIDS_MAX];
 	size_t pid_count;
+	bool all;	 /* every process of this host ... */
+	const char *exe; /* ... or each that runs this program */
 	enum arguments_process process_label;
 	uint64_t ttl_ns;      /* of what ended processes counted */
 	uint64_t interval_ns; /* 0 = none given */

@@ -71,6 +71,22 @@ int capability_drop_others(enum capability kept)
 	return r < 0 ? r : capabilities(SYS_capset, data);
 }
 
+int capability_keep(const int *kept)
+{
+	struct __user_cap_data_struct data[2] = {{0}};
+	uint32_t mask[2] = {0};
+	int r = capabilities(SYS_capget, data);
+
+	for (; *kept >= 0; kept++)
+		mask[*kept / 32] |= 1u << *kept % 32;
+	for (unsigned int i = 0; i < 2; i++) {
+		data[i].permitted &= mask[i];
+		data[i].effective = data[i].permitted;
+		data[i].inheritable = 0;
+	}
+	return r < 0 ? r : capabilities(SYS_capset, data);
+}
+
 static int effective_set(bool some)
 {
 	struct __user_cap_data_struct data[2] = {{0}};

@@ -25,6 +25,9 @@ int capability_drop_all(void);
 /* Gives up all but one, if it is there. Returns 0 or -errno. */
 int capability_drop_others(enum capability kept);
 
+/* Gives up all but those of the list that are there; it ends at -1. Returns 0 or -errno. */
+int capability_keep(const int *kept);
+
 /* Lays them aside, and takes up again those that are permitted. Return 0 or -errno. */
 int capability_rest(void);
 int capability_resume(void);

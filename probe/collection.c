@@ -22,6 +22,7 @@
 struct collector {
 	const struct collection_names *names;
 	struct aggregate *a;
+	uint32_t target;
 	size_t series_room;
 	size_t counter_room;
 	size_t flow_room;
@@ -135,7 +136,17 @@ static void counter_add(struct collector *c, enum aggregate_family family, char 
 
 typedef void map_visitor(struct collector *c, const void *key, const void *value);
 
-/* Keys are never deleted, so that walking from key to key sees each of them once. */
+/* Series and tallies have keys of one size, but not at one place the target. */
+static bool key_is_ours(const struct collector *c, const struct bpf_map *map, const void *key)
+{
+	if (!c->target)
+		return true;
+	if (bpf_map__value_size(map) == sizeof(uint64_t))
+		return ((const struct tally_key *)key)->target == c->target;
+	return ((const struct series_key *)key)->actor == c->target;
+}
+
+/* Keys of a target that is read are never deleted, so that walking from key to key sees each of them once. */
 static void map_walk(struct collector *c, const struct bpf_map *map, map_visitor *visit)
 {
 	int fd = bpf_map__fd(map);
@@ -149,7 +160,7 @@ static void map_walk(struct collector *c, const struct bpf_map *map, map_visitor
 	while (!c->error && bpf_map_get_next_key(fd, last, key + key_bytes) == 0) {
 		memcpy(key, key + key_bytes, key_bytes);
 		last = key;
-		if (bpf_map_lookup_elem(fd, key, value) == 0)
+		if (key_is_ours(c, map, key) && bpf_map_lookup_elem(fd, key, value) == 0)
 			visit(c, key, value);
 	}
 	free(key);
@@ -406,8 +417,12 @@ static void unknown_add(struct collector *c)
 		counter_add(c, AGGREGATE_DELIVERED, NULL, strdup(UNKNOWN_NAME), NULL, count);
 }
 
-static void maps_walk(struct collector *c, const struct actorprobe *s)
+static void maps_walk(struct collector *c, const struct programs *p)
 {
+	const struct actorprobe *s = p->skeleton;
+
+	if (c->target && !programs_elsewhere(p))
+		return;
 	map_walk(c, s->maps.mails, visit_mail);
 	map_walk(c, s->maps.turns, visit_turn);
 	map_walk(c, s->maps.delays, visit_delay);
@@ -423,27 +438,27 @@ static void maps_fill(struct collector *c, const struct collection_source *sourc
 	const struct aggregate head = *a;
 
 	if (!source->programs) {
-		account_fill(NULL, source->stream, source->final, a);
+		account_fill(NULL, 0, source->stream, source->final, a);
 		return;
 	}
 	for (int i = 0; i < READS_MAX && !c->error; i++) {
-		uint64_t mark = account_mark(source->programs);
+		uint64_t mark = account_mark(source->programs, source->target);
 
-		account_fill(source->programs, source->stream, source->final, a);
-		maps_walk(c, source->programs->skeleton);
-		if (i == READS_MAX - 1 || account_mark(source->programs) == mark)
+		account_fill(source->programs, source->target, source->stream, source->final, a);
+		maps_walk(c, source->programs);
+		if (i == READS_MAX - 1 || account_mark(source->programs, source->target) == mark)
 			return;
 		a->command = a->mode = NULL; /* stay */
 		aggregate_fini(a);
 		*a = head;
-		*c = (struct collector){.names = c->names, .a = a};
+		*c = (struct collector){.names = c->names, .a = a, .target = source->target};
 	}
 }
 
 int collection_fill(const struct collection_source *source, const struct collection_names *names,
 	struct aggregate *a)
 {
-	struct collector c = {.names = names, .a = a};
+	struct collector c = {.names = names, .a = a, .target = source->target};
 
 	maps_fill(&c, source);
 	if (source->stream) {

@@ -19,6 +19,7 @@ struct collection_names {
 /* Where the numbers are. The stream must hold still meanwhile. */
 struct collection_source {
 	const struct programs *programs; /* NULL: only the stream, out of a recording */
+	uint32_t target;	     /* its process id where the programs have many, else 0 */
 	const struct stream *stream; /* NULL in trace mode */
 	bool final;		     /* nothing is added any more */
 };

@@ -15,6 +15,7 @@ const char option_description[] =
 	"  actorprobe -p PID [interval [count]]        live view\n"
 	"  actorprobe hist -p PID [interval [count]]   histograms\n"
 	"  actorprobe export -p PID [-p PID ...]       metrics for Prometheus\n"
+	"  actorprobe export --exe PATH | --all        the same, of all that run\n"
 	"  actorprobe record -p PID -o FILE            keep all of it in a file\n"
 	"  actorprobe report FILE                      show what is in such a file\n"
 	"  actorprobe list                             processes that can be observed\n"
@@ -57,6 +58,8 @@ const struct argp_option option_table[] = {
 		"record: end when the file has so many bytes, like 64M (default 1G)", 0},
 	{"chrome-trace", KEY_CHROME_TRACE, "FILE", 0,
 		"report: write turns and messages as a trace for Perfetto, too", 0},
+	{"exe", KEY_EXE, "PATH", 0, "export: observe each process that runs this program", 0},
+	{"all", KEY_ALL, 0, 0, "export: observe every process of this host", 0},
 	{"process-label", KEY_PROCESS, "WHAT", 0,
 		"export: tell processes apart by command (default with several), exe or pid", 0},
 	{"ttl", KEY_TTL, "SECONDS", 0,
@@ -103,6 +106,8 @@ static const struct {
 	{KEY_ONCE, BIT(OPTION_EXPORT)},
 	{KEY_TEXTFILE, BIT(OPTION_EXPORT)},
 	{KEY_EVERY, BIT(OPTION_EXPORT)},
+	{KEY_EXE, BIT(OPTION_EXPORT)},
+	{KEY_ALL, BIT(OPTION_EXPORT)},
 	{KEY_PROCESS, BIT(OPTION_EXPORT)},
 	{KEY_TTL, BIT(OPTION_EXPORT)},
 	{KEY_MAX_SERIES, OPTION_OBSERVING | BIT(OPTION_REPORT)},

@@ -31,6 +31,8 @@ enum option_key {
 	KEY_BY = 256,
 	KEY_LISTEN,
 	KEY_PROCESS,
+	KEY_EXE,
+	KEY_ALL,
 	KEY_TTL,
 	KEY_MODE,
 	KEY_SAMPLE,

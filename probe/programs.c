@@ -26,6 +26,9 @@ static const struct place {
 	{"turn_end", "on_turn_end", AGGREGATE_TRACE},
 };
 
+#define MANY_ENTRIES 65536u
+#define MANY_SERIES  16384u /* of all targets, while the ring is full */
+
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list list)
@@ -59,6 +62,21 @@ static size_t first_place(enum aggregate_mode mode)
 	return i;
 }
 
+static void configure_many(struct actorprobe *s)
+{
+	struct bpf_map *const large[] = {s->maps.loops, s->maps.tallies, s->maps.targets};
+	struct bpf_map *const series[] = {
+		s->maps.mails, s->maps.turns, s->maps.delays, s->maps.gaps};
+
+	s->rodata->many = true;
+	bpf_map__set_type(s->maps.loops, BPF_MAP_TYPE_HASH);
+	bpf_map__set_map_flags(s->maps.loops, BPF_F_NO_PREALLOC);
+	for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++)
+		bpf_map__set_max_entries(large[i], MANY_ENTRIES);
+	for (size_t i = 0; i < sizeof(series) / sizeof(series[0]); i++)
+		bpf_map__set_max_entries(series[i], MANY_SERIES);
+}
+
 static void configure(struct programs *p, const struct programs_options *options)
 {
 	struct actorprobe *s = p->skeleton;
@@ -85,6 +103,8 @@ static void configure(struct programs *p, const struct programs_options *options
 	bpf_map__set_max_entries(s->maps.turns, series + 1);
 	bpf_map__set_max_entries(s->maps.delays, series + 1);
 	bpf_map__set_max_entries(s->maps.gaps, ACTOR_ABI_LOOPS + 1);
+	if (options->many)
+		configure_many(s);
 }
 
 /* The overflow series must exist before there is no room for it. */
@@ -245,6 +265,87 @@ int programs_open(struct programs *p, const struct target *target,
 		r = try(p, how, target, options);
 	}
 	return r == 0 ? 0 : programs_explain(r, how, target->pid, error);
+}
+
+int programs_load(struct programs *p, const struct programs_options *options, struct error *error)
+{
+	int r;
+
+	*p = (struct programs){.how = ATTACH_MULTI, .mode = AGGREGATE_LEDGER};
+	r = load(p, options);
+	if (r == 0)
+		return 0;
+	programs_close(p);
+	return programs_explain(r, ATTACH_MULTI, 0, error);
+}
+
+int programs_link(const struct programs *p, const struct notes *notes, int file_fd)
+{
+	struct attachment link = {0};
+	struct attach_sites sites;
+	size_t place = first_place(AGGREGATE_LEDGER);
+	int r = sites_of(notes, places[place].probe, &sites);
+
+	if (r == 0)
+		r = attach_add(&link, ATTACH_MULTI, bpf_program__fd(program_at(p, place)), file_fd,
+			0, &sites);
+	return r == 0 ? link.fds[0] : r;
+}
+
+bool programs_elsewhere(const struct programs *p)
+{
+	return *(volatile uint64_t *)&p->skeleton->bss->batches_elsewhere != 0;
+}
+
+int programs_enter(const struct programs *p, pid_t pid, const struct target_entry *entry)
+{
+	uint32_t key = (uint32_t)pid;
+	int r = bpf_map_update_elem(bpf_map__fd(p->skeleton->maps.targets), &key, entry, BPF_ANY);
+
+	return r < 0 ? -errno : 0;
+}
+
+int programs_entry(const struct programs *p, pid_t pid, struct target_entry *entry)
+{
+	uint32_t key = (uint32_t)pid;
+	int r = bpf_map_lookup_elem(bpf_map__fd(p->skeleton->maps.targets), &key, entry);
+
+	return r < 0 ? -errno : 0;
+}
+
+/* Keys of one map that are of the target; what is removed meanwhile only shortens the walk. */
+static void keys_forget(const struct bpf_map *map, uint32_t pid)
+{
+	union {
+		struct series_key series;
+		struct tally_key tally;
+	} key, next;
+	int fd = bpf_map__fd(map);
+	bool tally = bpf_map__key_size(map) == sizeof(key.tally) && bpf_map__value_size(map) == 8;
+	int more = bpf_map_get_next_key(fd, NULL, &next);
+
+	while (more == 0) {
+		key = next;
+		more = bpf_map_get_next_key(fd, &key, &next);
+		if ((tally ? key.tally.target : key.series.actor) == pid)
+			bpf_map_delete_elem(fd, &key);
+	}
+}
+
+void programs_forget(const struct programs *p, pid_t pid)
+{
+	const struct actorprobe *s = p->skeleton;
+	const struct bpf_map *maps[] = {
+		s->maps.mails, s->maps.turns, s->maps.delays, s->maps.gaps, s->maps.tallies};
+	uint32_t key = (uint32_t)pid;
+
+	bpf_map_delete_elem(bpf_map__fd(s->maps.targets), &key);
+	for (uint32_t loop = 0; loop < ACTOR_ABI_LOOPS; loop++) {
+		key = maps_loop_key((uint32_t)pid, loop);
+		bpf_map_delete_elem(bpf_map__fd(s->maps.loops), &key);
+	}
+	for (size_t i = 0; programs_elsewhere(p) && i < sizeof(maps) / sizeof(maps[0]); i++)
+		keys_forget(maps[i], (uint32_t)pid);
 }
 
 bool programs_readable(const struct programs *p)

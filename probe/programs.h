@@ -13,6 +13,7 @@
 #include "probe/target.h"
 
 struct actorprobe; /* the skeleton */
+struct target_entry; /* of bpf/maps.h */
 
 #define PROGRAMS_SERIES_DEFAULT 1000u
 #define PROGRAMS_SERIES_MOST	100000u
@@ -28,6 +29,7 @@ struct programs_options {
 	enum aggregate_mode mode;
 	bool by_actor;
 	bool force_perf;
+	bool many; /* one set for all processes of a file; programs_load() only */
 	bool messages_given;   /* the target's ABI is 1.1 or later */
 	uint64_t sample_every; /* ledger mode; 0 and 1: all */
 	uint32_t max_series;
@@ -39,6 +41,25 @@ struct programs_options {
  * events. Returns 0 or an error; then nothing stays. */
 int programs_open(struct programs *p, const struct target *target,
 	const struct programs_options *options, struct error *error);
+
+/* Loads the programs for many targets, which get them by programs_link(). 0 or an error. */
+int programs_load(struct programs *p, const struct programs_options *options, struct error *error);
+
+/* Puts them on the sites of a file, in every process that runs it, now or later. Returns the link's
+ * descriptor or -errno. */
+int programs_link(const struct programs *p, const struct notes *notes, int file_fd);
+
+/* Has the kernel side kept anything itself? Only that is in the maps of mode ledger. */
+bool programs_elsewhere(const struct programs *p);
+
+/* Tells the kernel side of a target, where there are many. 0 or -errno. */
+int programs_enter(const struct programs *p, pid_t pid, const struct target_entry *entry);
+
+/* What it knows of one. 0 or -errno. */
+int programs_entry(const struct programs *p, pid_t pid, struct target_entry *entry);
+
+/* Removes all that it has of one. */
+void programs_forget(const struct programs *p, pid_t pid);
 
 /* The sentence for what the kernel answered (-errno) when it was to load or attach. Returns the
  * exit code. */

@@ -17,7 +17,8 @@
 
 struct ring {
 	struct ring_buffer *buffer;
-	struct stream *stream;
+	ring_taker *taker;
+	void *context;
 	size_t left; /* bytes that this drain may still take */
 	int epoll;
 	int ending; /* an eventfd */
@@ -31,7 +32,7 @@ static int take(void *context, void *data, size_t bytes)
 {
 	struct ring *r = context;
 
-	stream_take(r->stream, data, bytes);
+	r->taker(r->context, data, bytes);
 	r->left -= bytes < r->left ? bytes : r->left;
 	return r->left ? 0 : -EAGAIN;
 }
@@ -83,14 +84,15 @@ static int start(struct ring *r)
 	return rc;
 }
 
-int ring_open(struct ring **out, int map_fd, struct stream *stream)
+int ring_open(struct ring **out, int map_fd, ring_taker *taker, void *context)
 {
 	struct ring *r = calloc(1, sizeof(*r));
 	int rc = 0;
 
 	if (!r)
 		return -ENOMEM;
-	r->stream = stream;
+	r->taker = taker;
+	r->context = context;
 	pthread_mutex_init(&r->lock, NULL);
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	r->ending = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

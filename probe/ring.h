@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drains the ring of the BPF programs into a stream, by a thread of its own.
+/* Drains the ring of the BPF programs into streams, by a thread of its own.
  *
  * The thread sleeps up to RING_PAUSE_MS, less when BPF says that much is waiting; whoever wants to
  * read the stream drains the ring first. Nothing depends on the thread's speed but how much BPF has
@@ -14,10 +14,13 @@
 
 struct ring;
 
-/* Starts to drain the map. 0 or -errno. */
-int ring_open(struct ring **out, int map_fd, struct stream *stream);
+/* Gets one batch, on the thread that drains. */
+typedef void ring_taker(void *context, const struct ring_batch *batch, size_t bytes);
 
-/* Takes what is in the ring now and holds the stream still until ring_unlock(). */
+/* Starts to drain the map. 0 or -errno. */
+int ring_open(struct ring **out, int map_fd, ring_taker *taker, void *context);
+
+/* Takes what is in the ring now and holds the streams still until ring_unlock(). */
 void ring_lock(struct ring *r);
 void ring_unlock(struct ring *r);
 

@@ -14,6 +14,7 @@
 #include "probe/deepwatch.h"
 #include "probe/directory.h"
 #include "probe/error.h"
+#include "probe/exchange.h"
 #include "probe/fuse.h"
 #include "probe/loopwatch.h"
 #include "probe/pathbook.h"
@@ -29,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define START_WAIT_NS 2000000000u /* for a program that has not made its first system yet */
 #define START_STEP_NS 10000000u
@@ -44,8 +46,9 @@ struct session {
 	struct pathbook paths;
 	struct loopwatch watch;
 	struct calibration calibration;
-	struct programs programs;
-	struct stream stream; /* ledger mode only, like the ring */
+	struct exchange *exchange; /* NULL: all of these three are the session's own */
+	struct programs *programs, own_programs;
+	struct stream *stream, own_stream; /* ledger mode only, like the ring */
 	struct ring *ring;
 	struct recording *recording; /* the caller's; NULL = none */
 	enum aggregate_mode mode;
@@ -56,6 +59,7 @@ struct session {
 	uint64_t folded; /* at the last reading */
 	bool by_actor;
 	bool stopped;
+	_Atomic bool moved; /* another program runs in the target */
 	uint64_t attached_ns; /* CLOCK_MONOTONIC */
 	uint64_t stopped_ns;
 	uint64_t attach_ns;
@@ -127,7 +131,7 @@ static int root_read(struct session *s, struct error *error)
 		r = version_error(s, error);
 		if (r != 0 || s->directory->first_monotonic_ns)
 			return r;
-		if (monotonic_ns() > until || !target_alive(&s->target))
+		if (s->exchange || monotonic_ns() > until || !target_alive(&s->target))
 			return error_set(error, EXIT_TARGET,
 				"process %d carries libactor but has not started an actor system "
 				"yet; "
@@ -176,6 +180,11 @@ static void recording_start(struct session *s)
 	recording_names(s->recording, d);
 }
 
+static void take(void *stream, const struct ring_batch *batch, size_t bytes)
+{
+	stream_take(stream, batch, bytes);
+}
+
 /* What is in the ring already waits for its reader. */
 static int ring_start(struct session *s, uint32_t max_series, struct error *error)
 {
@@ -187,15 +196,36 @@ static int ring_start(struct session *s, uint32_t max_series, struct error *erro
 		.origin = {d->first_ticks, d->first_monotonic_ns},
 		.tap = {s->recording ? batch_record : NULL, s->recording},
 	};
-	int r = stream_init(&s->stream, &options);
+	int r = stream_init(s->stream, &options);
 
 	if (r == 0)
-		r = ring_open(&s->ring, programs_ring(&s->programs), &s->stream);
+		r = ring_open(&s->ring, programs_ring(s->programs), take, s->stream);
 	if (r == 0)
 		return 0;
 	return error_set(error, EXIT_KERNEL,
 		"the ring buffer cannot be read (%s); use --mode trace, which does without",
 		strerror(-r));
+}
+
+/* The probes are in already, or will be: what comes from the target goes to this stream. */
+static int attach_shared(struct session *s, struct error *error)
+{
+	const struct directory *d = s->directory;
+	const struct calibration_pair origin = {d->first_ticks, d->first_monotonic_ns};
+	uint64_t before = monotonic_ns();
+
+	s->programs = exchange_programs(s->exchange);
+	s->stream = exchange_enter(
+		s->exchange, s->target.pid, d->clock, &origin, &s->calibration);
+	if (!s->stream)
+		return error_set(error, EXIT_KERNEL, "out of memory");
+	s->ring = exchange_ring(s->exchange);
+	s->attached_ns = monotonic_ns();
+	s->attach_ns = s->attached_ns - before;
+	/* Of a file that stays open for each process there would be too many. */
+	close(s->target.object_fd);
+	s->target.object_fd = -1;
+	return 0;
 }
 
 static int attach(struct session *s, const struct session_options *options, struct error *error)
@@ -218,13 +248,13 @@ static int attach(struct session *s, const struct session_options *options, stru
 	calibration_settle(&s->calibration, d->clock, &first, &mine);
 	wanted.calibration = s->calibration;
 	before = monotonic_ns();
-	r = programs_open(&s->programs, &s->target, &wanted, error);
+	r = programs_open(s->programs, &s->target, &wanted, error);
 	s->attached_ns = monotonic_ns();
 	s->attach_ns = s->attached_ns - before;
 	if (r == 0 && options->verbose)
 		fprintf(stderr, "actorprobe: attached to %s by %s in %.1f ms\n",
 			s->target.object_path,
-			s->programs.how == ATTACH_MULTI ? "uprobe_multi links" : "perf events",
+			s->programs->how == ATTACH_MULTI ? "uprobe_multi links" : "perf events",
 			(double)s->attach_ns / 1e6);
 	if (r == 0)
 		recording_start(s);
@@ -240,6 +270,9 @@ int session_open(struct session **out, const struct session_options *options, st
 
 	if (!s)
 		return error_set(error, EXIT_KERNEL, "out of memory");
+	s->exchange = options->exchange;
+	s->programs = &s->own_programs;
+	s->stream = &s->own_stream;
 	s->by_actor = options->by_actor;
 	s->zeroes = options->zeroes;
 	s->max_series = series_bounded(options->max_series);
@@ -261,7 +294,7 @@ int session_open(struct session **out, const struct session_options *options, st
 	if (r == 0) {
 		s->pairs = s->directory->pairs; /* moved */
 		s->directory->pairs = (struct directory_pairs){0};
-		r = attach(s, options, error);
+		r = s->exchange ? attach_shared(s, error) : attach(s, options, error);
 	}
 	if (r != 0) {
 		session_close(s);
@@ -288,12 +321,14 @@ static void root_renew(struct session *s)
 /* What is known now; in ledger mode the stream holds still until source_unlock(). */
 static void source_lock(struct session *s, struct collection_source *source)
 {
-	*source = (struct collection_source){.programs = &s->programs, .final = s->stopped};
+	*source = (struct collection_source){.programs = s->programs, .final = s->stopped,
+		.target = s->exchange ? (uint32_t)s->target.pid : 0};
 	if (!s->ring)
 		return;
 	ring_lock(s->ring);
-	source->stream = &s->stream;
-	programs_set_rate(&s->programs, s->stream.calibration.mult);
+	source->stream = s->stream;
+	if (!s->exchange)
+		programs_set_rate(s->programs, s->stream->calibration.mult);
 }
 
 /* While the stream holds still. */
@@ -323,7 +358,11 @@ static int root_look(struct session *s, struct directory **newer)
 		nanosleep(&step, NULL);
 		r = directory_read(newer, s->remote, s->target.root_address, 0);
 	}
-	if (r != -EFAULT)
+	/* Who shares programs leaves it to another session to follow. */
+	if (s->exchange)
+		s->moved |= r == -EFAULT || r == -EPROTO ||
+			    (r == 0 && (*newer)->first_ticks != s->directory->first_ticks);
+	if (r != -EFAULT || s->exchange)
 		return r;
 	root_renew(s);
 	return directory_read(newer, s->remote, s->target.root_address, 0);
@@ -339,7 +378,8 @@ static void refresh(struct session *s)
 	struct collection_source source;
 	bool learn;
 
-	if (root_look(s, &newer) || newer->major != ACTOR_ABI_MAJOR || !newer->first_monotonic_ns) {
+	if (root_look(s, &newer) || s->moved || newer->major != ACTOR_ABI_MAJOR ||
+		!newer->first_monotonic_ns) {
 		directory_free(newer);
 		return;
 	}
@@ -379,8 +419,9 @@ int session_read(struct session *s, struct aggregate *a, struct error *error)
 	int r;
 
 	fill_head(s, a);
-	if (a->alive)
+	if (a->alive && !s->moved)
 		refresh(s);
+	a->alive &= !s->moved;
 	names = (struct collection_names){.directory = s->directory, .paths = &s->paths};
 	source_lock(s, &source);
 	r = collection_fill(&source, &names, a);
@@ -405,7 +446,7 @@ static void cost_reduce(struct session *s, enum fuse_action action)
 	double percent = s->fuse.share * 100, limit = s->fuse.limit * 100;
 
 	if (action == FUSE_SAMPLE) {
-		programs_set_sampling(&s->programs, s->fuse.sample_every);
+		programs_set_sampling(s->programs, s->fuse.sample_every);
 		s->sample_every = s->fuse.sample_every;
 		fprintf(stderr,
 			"actorprobe: observing costs about %.2g %% of a core, more than %.2g %%; "
@@ -428,7 +469,8 @@ void session_watch_cost(struct session *s)
 
 	if (s->stopped)
 		return;
-	account_cost(&s->programs, s->ring ? &s->stream : NULL, &now);
+	account_cost(s->programs, s->exchange ? (uint32_t)s->target.pid : 0,
+		s->ring ? s->stream : NULL, &now);
 	s->fuse.sample_every = s->ring ? s->sample_every : 0;
 	action = fuse_step(&s->fuse, &now);
 	s->overhead_ppm = (uint64_t)(s->fuse.share * 1e6);
@@ -439,7 +481,7 @@ void session_confine(struct session *s)
 {
 	if (capability_rest() < 0)
 		return;
-	if (programs_readable(&s->programs))
+	if (programs_readable(s->programs))
 		capability_drop_all();
 	else
 		capability_resume();
@@ -456,19 +498,40 @@ void session_stop(struct session *s)
 		return;
 	/* Detaching takes long, and counts nothing for the most part of it. */
 	s->stopped_ns = monotonic_ns();
-	programs_detach(&s->programs);
+	if (!s->exchange)
+		programs_detach(s->programs);
 	s->stopped = true;
+}
+
+bool session_moved(const struct session *s)
+{
+	return s->moved;
+}
+
+void session_retire(struct session *s)
+{
+	s->moved = true;
+}
+
+static void detach(struct session *s)
+{
+	if (s->exchange) {
+		if (s->ring)
+			exchange_leave(s->exchange, s->target.pid, s->stream);
+		return;
+	}
+	programs_detach(s->programs);
+	ring_close(s->ring);
+	stream_fini(s->stream);
+	if (s->programs->skeleton)
+		programs_close(s->programs);
 }
 
 void session_close(struct session *s)
 {
 	if (!s)
 		return;
-	programs_detach(&s->programs);
-	ring_close(s->ring);
-	stream_fini(&s->stream);
-	if (s->programs.skeleton)
-		programs_close(&s->programs);
+	detach(s);
 	remote_close(s->remote);
 	directory_free(s->directory);
 	pathbook_fini(&s->paths);
