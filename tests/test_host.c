@@ -186,8 +186,8 @@ static void two_hundred_at_once_are_told_apart(void **state)
 	export_stop();
 }
 
-/* So many starts, so many processes at once. */
-static void starts(int count, int at_once)
+/* So many starts, so many processes at once; they end when they are observed or at once. */
+static void starts(int count, int at_once, bool observed)
 {
 	static struct fake fakes[STARTS / 5];
 
@@ -196,6 +196,8 @@ static void starts(int count, int at_once)
 			fake_start_as(&fakes[i], fake_path, "tsc");
 		for (int i = 0; i < at_once; i++)
 			fake_tell(&fakes[i], "fill 7 1");
+		if (observed)
+			expect("actorprobe_targets", "", at_once + 1);
 		for (int i = 0; i < at_once; i++)
 			fake_stop(&fakes[i]);
 	}
@@ -213,13 +215,13 @@ static void a_thousand_starts_leave_nothing(void **state)
 	fake_start_as(&first, fake_path, "tsc");
 	expect("actorprobe_targets", "", 1);
 	/* All at once, so that nothing later needs more. */
-	starts(STARTS / 5, STARTS / 5);
+	starts(STARTS / 5, STARTS / 5, true);
 	expect("actorprobe_records_total", "", STARTS / 5 * 7);
 	expect("actorprobe_targets", "", 1);
 	files = entries(tool.pid, "fd");
 	threads = entries(tool.pid, "task");
 	resident = resident_kb(tool.pid);
-	starts(STARTS - STARTS / 5, BATCH);
+	starts(STARTS - STARTS / 5, BATCH, false);
 	expect("actorprobe_records_total", "", STARTS * 7);
 	expect("actorprobe_targets", "", 1);
 	assert_true(sum("actorprobe_records_total", "process=\"fake_") == STARTS * 7);
