@@ -230,19 +230,31 @@ int exchange_fd(const struct exchange *x)
 	return x->event;
 }
 
-size_t exchange_news(struct exchange *x, pid_t *pids, size_t most)
+/* Those that nobody has entered, and are ignored or not. */
+static size_t routes_left(struct exchange *x, bool ignored, pid_t *pids, size_t most)
 {
-	eventfd_t ignored;
 	size_t count = 0;
 
-	eventfd_read(x->event, &ignored);
 	ring_lock(x->ring);
 	for (size_t i = 0; i < ROUTE_CHAINS; i++)
 		for (const struct route *r = x->chains[i]; r && count < most; r = r->next)
-			if (!r->entered && !r->ignored)
+			if (!r->entered && r->ignored == ignored)
 				pids[count++] = r->pid;
 	ring_unlock(x->ring);
 	return count;
+}
+
+size_t exchange_news(struct exchange *x, pid_t *pids, size_t most)
+{
+	eventfd_t times;
+
+	eventfd_read(x->event, &times);
+	return routes_left(x, false, pids, most);
+}
+
+size_t exchange_ignored(struct exchange *x, pid_t *pids, size_t most)
+{
+	return routes_left(x, true, pids, most);
 }
 
 char *exchange_command(const struct exchange *x, pid_t pid)

@@ -38,7 +38,7 @@ int exchange_link(struct exchange *x, const struct notes *notes, int file_fd);
 struct stream *exchange_enter(struct exchange *x, pid_t pid, uint32_t clock,
 	const struct calibration_pair *origin, struct calibration *calibration);
 
-/* Frees a stream. If it is the newest one of its process, nothing is known of that any more. */
+/* Frees a stream (NULL: the newest one). If it is the newest one of its process, nothing is known of that any more. */
 void exchange_leave(struct exchange *x, pid_t pid, struct stream *stream);
 
 /* Nothing of the process is observed until exchange_leave() or exchange_enter(). */
@@ -49,6 +49,10 @@ int exchange_fd(const struct exchange *x);
 
 /* Processes whose newest stream nobody has entered, at most so many. */
 size_t exchange_news(struct exchange *x, pid_t *pids, size_t most);
+
+/* Processes that are ignored, at most so many. One that has ended is to be left with
+ * exchange_leave() and no stream, for its id may come again. */
+size_t exchange_ignored(struct exchange *x, pid_t *pids, size_t most);
 
 /* The short name that a process had when it was met first, escaped, as a heap copy, or NULL. */
 char *exchange_command(const struct exchange *x, pid_t pid);

@@ -161,8 +161,8 @@ static void member_end(struct fleet *f, size_t i)
 	struct aggregate last = {0};
 	struct error ignored = {0};
 
-	session_stop(m->session);
 	pthread_mutex_lock(&f->lock);
+	session_stop(m->session);
 	session_read(m->session, &last, &ignored);
 	crew_leave(m->crew, &last, clock_ns(CLOCK_MONOTONIC));
 	f->members[i] = f->members[--f->count];
@@ -304,6 +304,17 @@ static void news_read(struct fleet *f)
 		news_take(f, pids[i]);
 }
 
+/* The id of one that has ended may come again. */
+static void ignored_forget(struct fleet *f)
+{
+	pid_t pids[NEWS_MAX];
+	size_t count = exchange_ignored(f->exchange, pids, NEWS_MAX);
+
+	for (size_t i = 0; i < count; i++)
+		if (!target_task(pids[i]))
+			exchange_leave(f->exchange, pids[i], NULL);
+}
+
 static void host_look(struct fleet *f)
 {
 	for (size_t i = f->count; i-- > 0;)
@@ -311,6 +322,7 @@ static void host_look(struct fleet *f)
 			member_end(f, i);
 	host_scan(f->host, member_try, f);
 	news_read(f);
+	ignored_forget(f);
 }
 
 static int check_namespace(struct error *error)
@@ -420,9 +432,9 @@ static void each_second(struct fleet *f)
 {
 	if (f->host)
 		host_look(f);
+	pthread_mutex_lock(&f->lock);
 	for (size_t i = 0; i < f->count; i++)
 		session_watch_cost(f->members[i]->session);
-	pthread_mutex_lock(&f->lock);
 	crews_expire(&f->crews, clock_ns(CLOCK_MONOTONIC));
 	pthread_mutex_unlock(&f->lock);
 }

@@ -19,8 +19,8 @@
 #include "tests/program.h"
 #include "tests/sanitized.h"
 
-#define CROWD  200
-#define STARTS 1000
+#define CROWD  (SANITIZED ? 50 : 200)
+#define STARTS (SANITIZED ? 200 : 1000)
 #define BATCH  20
 
 static struct program tool, page;
@@ -162,7 +162,7 @@ static void each_of_many_short_processes_is_right(void **state)
 
 static void two_hundred_at_once_are_told_apart(void **state)
 {
-	static struct fake fakes[CROWD];
+	static struct fake fakes[200];
 	char line[128];
 
 	for (int i = 0; i < CROWD; i++)
@@ -189,7 +189,7 @@ static void two_hundred_at_once_are_told_apart(void **state)
 /* So many starts, so many processes at once; they end when they are observed or at once. */
 static void starts(int count, int at_once, bool observed)
 {
-	static struct fake fakes[STARTS / 5];
+	static struct fake fakes[200];
 
 	for (int n = 0; n < count; n += at_once) {
 		for (int i = 0; i < at_once; i++)
@@ -281,6 +281,38 @@ static bool accept_one(void *context, pid_t pid)
 {
 	++*(int *)context;
 	return true;
+}
+
+/* An ignored process hands over in vain, and is known anew once it is not ignored any more. */
+static void who_is_ignored_is_not_observed(void **state)
+{
+	const struct exchange_options options = {.max_series = 100};
+	struct exchange *exchange = NULL;
+	struct error error = {0};
+	struct fake fake;
+	struct host *host;
+	pid_t pids[4];
+	int found = 0;
+
+	assert_int_equal(exchange_open(&exchange, &options, &error), 0);
+	host = host_open(exchange, fake_path, 1000000000);
+	fake_start_as(&fake, fake_path, "tsc");
+	host_scan(host, accept_one, &found);
+	fake_tell(&fake, "fill 7 1");
+	assert_int_equal(exchange_news(exchange, pids, 4), 1);
+	assert_int_equal(pids[0], fake.pid);
+	exchange_ignore(exchange, fake.pid);
+	fake_tell(&fake, "fill 7 1");
+	assert_int_equal(exchange_news(exchange, pids, 4), 0);
+	assert_int_equal(exchange_ignored(exchange, pids, 4), 1);
+	assert_int_equal(pids[0], fake.pid);
+	exchange_leave(exchange, fake.pid, NULL);
+	assert_int_equal(exchange_ignored(exchange, pids, 4), 0);
+	fake_tell(&fake, "fill 7 1");
+	assert_int_equal(exchange_news(exchange, pids, 4), 1);
+	fake_stop(&fake);
+	host_close(host);
+	exchange_close(exchange);
 }
 
 static size_t own_links(void)
@@ -375,6 +407,7 @@ int main(void)
 	const struct CMUnitTest without_root[] = {cmocka_unit_test(everything_that_attaches)};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_has_one_link_as_long_as_it_is_used),
+		cmocka_unit_test(who_is_ignored_is_not_observed),
 		cmocka_unit_test(each_of_many_short_processes_is_right),
 		cmocka_unit_test(a_process_that_executes_itself_is_followed),
 		cmocka_unit_test(all_of_the_host_are_found),
