@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Starts the demo shop under load, an exporter, Prometheus and Alertmanager, all on loopback, and
+"""Starts the demo shop under load, an exporter of all processes, Prometheus and Alertmanager, all on loopback, and
 ends them with ctrl-C.
 
    stack.py BUILD [SHOP OPTION...]
@@ -194,7 +194,7 @@ def main():
     with Stack(sys.argv[1]) as stack:
         try:
             stack.start_shop(sys.argv[2:] or LOAD)
-            stack.start_exporter()
+            stack.start_exporter(["--all"])
             stack.start_alertmanager()
             stack.start_prometheus()
             explain(stack)

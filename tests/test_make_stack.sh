@@ -39,6 +39,13 @@ for address in $(grep -oE 'http://127[^ ]*/(product/7|metrics|alerts)' "$dir/out
 	curl -sf "$address" >/dev/null || fail "nobody answers at $address"
 done
 [ $answered -eq 4 ] || fail "it gives $answered addresses"
+metrics=$(grep -o 'http://127[^ ]*/metrics' "$dir/out")
+tries=100
+until curl -s "$metrics" | grep -q '^actorprobe_attached{process="shop"} 1'; do
+	tries=$((tries - 1))
+	[ $tries -gt 0 ] || fail 'the exporter does not find the shop'
+	sleep 0.1
+done
 grep -q 'Import: each file of .*/dashboards/grafana' "$dir/out" || fail 'it does not say how to import'
 
 kill -INT $stack
