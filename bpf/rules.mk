@@ -5,7 +5,7 @@
 BPF_ARCH = $(if $(filter aarch64%,$(shell $(CC) -dumpmachine)),arm64,x86)
 BPF_SYSTEM_INCLUDE = /usr/include/$(shell $(CC) -print-multiarch)
 BPF_HEADERS := $(wildcard bpf/*.h) runtime/abi.h $(B)/bpf/bounds.h
-BPF_SKELETON := $(B)/bpf/actorprobe.skel.h
+BPF_SKELETON := $(B)/bpf/actorprobe.skel.h $(B)/bpf/schedule.skel.h
 
 .PRECIOUS: $(B)/bpf/%.bpf.o
 
@@ -25,6 +25,10 @@ $(B)/bpf/%.bpf.o: bpf/%.bpf.c $(BPF_HEADERS)
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -ffreestanding -std=gnu11 -Wall -Wextra $(WERROR) \
 		-D__TARGET_ARCH_$(BPF_ARCH) -I. -I$(B) -idirafter $(BPF_SYSTEM_INCLUDE) -c -o $@ $<
 
+# The structure of the scheduler's programs must not be called as the module that loads them.
+$(B)/bpf/schedule.skel.h: SKELETON_NAME = schedule_bpf
+SKELETON_NAME = $*
+
 $(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
 	$(call say,SKEL,$@)
-	$(Q)$(BPFTOOL) gen skeleton $< name $* > $@.new && mv $@.new $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $(SKELETON_NAME) > $@.new && mv $@.new $@

@@ -159,6 +159,17 @@ struct session;
 
 struct recording;
 struct exchange;
+struct ring_batch;
+struct calibration;
+struct directory;
+struct directory_wish;
+
+/* Who sees each batch of the ledger as it comes, on the thread that drains the ring. */
+struct session_tap {
+	void (*start)(void *data, const struct calibration *calibration); /* before the first one */
+	void (*batch)(void *data, const struct ring_batch *batch, size_t bytes);
+	void *data;
+};
 
 struct session_options {
 	pid_t pid;
@@ -172,6 +183,7 @@ struct session_options {
 	uint32_t max_series;
 	int verbose;
 	struct recording *recording; /* ledger mode: gets the stream and the names; NULL = none */
+	struct session_tap tap;	     /* ledger mode; may be empty */
 };
 
 /* Finds the target and attaches. Returns 0, or an error of probe/error.h with `*error` filled. */
@@ -200,6 +212,11 @@ bool session_moved(const struct session *s);
 
 /* It does, and somebody else saw it: names stay as they are known. */
 void session_retire(struct session *s);
+/* The names as session_read() found them last. */
+const struct directory *session_directory(const struct session *s);
+
+/* Looks actors up in the target, see directory_resolve(). */
+int session_resolve(struct session *s, struct directory_wish *wishes, size_t count);
 
 /* A descriptor that becomes readable when the target ends (a pidfd). Owned by the session. */
 int session_exit_fd(const struct session *s);

@@ -11,6 +11,7 @@
 #define DEFAULT_EVERY_NS   (15 * 1000000000ull)
 #define ONCE_NS		   1000000000ull
 #define DEFAULT_MAX_SERIES 1000
+#define DEFAULT_DIAGNOSE_NS (10 * 1000000000ull)
 #define LAST_MAX_SERIES	   100000
 #define LAST_SAMPLE	   1000000
 #define LEAST_MAX_SIZE	   (4ull << 20)
@@ -161,7 +162,7 @@ static int parse_positional(struct parse *p, const char *value)
 	p->positionals++;
 	if (p->positionals == 1 && !p->command_given && (value[0] < '0' || value[0] > '9'))
 		return refuse(p,
-			"unknown command '%s'; use list, hist, export, record, report or doctor, "
+			"unknown command '%s'; use list, hist, export, diagnose, record, report or doctor, "
 			"or only -p PID for the live view",
 			value);
 	if (p->positionals == 1 && number_parse_seconds(value, &a->interval_ns))
@@ -365,6 +366,8 @@ static int check(struct parse *p)
 		return error_set(p->error, EXIT_USAGE,
 			"which process? give -p PID; `actorprobe list` prints those that can be "
 			"observed");
+	if (a->command == OPTION_DIAGNOSE && !a->duration_ns)
+		a->duration_ns = DEFAULT_DIAGNOSE_NS;
 	if (a->command == OPTION_RECORD && !a->output)
 		return error_set(p->error, EXIT_USAGE,
 			"which file shall have the recording? give -o FILE");

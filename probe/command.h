@@ -12,6 +12,7 @@ int command_export(const struct arguments *a, struct error *error);
 int command_list(const struct arguments *a, struct error *error);
 int command_record(const struct arguments *a, struct error *error);
 int command_report(const struct arguments *a, struct error *error);
+int command_diagnose(const struct arguments *a, struct error *error);
 int command_doctor(const struct arguments *a, struct error *error);
 
 #endif

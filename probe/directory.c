@@ -37,6 +37,7 @@ void directory_free(struct directory *d)
 		free(tables[t]->names);
 	}
 	free(d->loops);
+	free(d->addresses);
 	free(d->actors);
 	free(d->pairs.pairs);
 	free(d);
@@ -103,6 +104,7 @@ static int names_read(
 			memcpy(&entry, segment + i * t->entry_bytes, sizeof(entry));
 			out->names[at + i].text = name_text(&entry);
 			out->names[at + i].kind = entry.kind;
+			out->names[at + i].budget = entry.budget;
 		}
 	}
 	free(segment);
@@ -112,7 +114,8 @@ static int names_read(
 static int loops_read(struct directory *d, const struct remote *remote, const uint64_t *addresses)
 {
 	d->loops = calloc(ACTOR_ABI_LOOPS, sizeof(*d->loops));
-	if (!d->loops)
+	d->addresses = calloc(ACTOR_ABI_LOOPS, sizeof(*d->addresses));
+	if (!d->loops || !d->addresses)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < ACTOR_ABI_LOOPS; i++) {
 		struct actor_abi_loop *loop = &d->loops[d->loop_count];
@@ -123,7 +126,7 @@ static int loops_read(struct directory *d, const struct remote *remote, const ui
 		loop->loop = i; /* its place is what ids refer to */
 		memcpy(raw, loop->system, sizeof(raw));
 		escape_text(loop->system, sizeof(loop->system), raw, sizeof(raw));
-		d->loop_count++;
+		d->addresses[d->loop_count++] = addresses[i];
 	}
 	return 0;
 }

@@ -19,6 +19,7 @@
 struct directory_name {
 	char *text; /* escaped, NULL = not published */
 	uint32_t kind;
+	uint32_t budget; /* of a dispatcher, 0 = none */
 };
 
 struct directory_table {
@@ -46,6 +47,7 @@ struct directory {
 	uint64_t first_ticks, first_monotonic_ns;
 	struct directory_table classes, types, dispatchers;
 	struct actor_abi_loop *loops; /* those that were ever used; `system` is escaped */
+	uint64_t *addresses;	      /* of these, in the target */
 	size_t loop_count;
 	struct actor_abi_deep deep[ACTOR_ABI_DEEP];
 	uint64_t *actors; /* live actors of each loop; only with DIRECTORY_ACTORS */

@@ -30,6 +30,7 @@ static int (*const commands[])(const struct arguments *a, struct error *error) =
 	[OPTION_DOCTOR] = command_doctor,
 	[OPTION_RECORD] = command_record,
 	[OPTION_REPORT] = command_report,
+	[OPTION_DIAGNOSE] = command_diagnose,
 	[OPTION_HELP] = command_help,
 	[OPTION_VERSION] = command_version,
 };

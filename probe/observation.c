@@ -62,7 +62,7 @@ unsigned int observation_plan_due(struct observation_plan *plan, uint64_t now_ns
 }
 
 static int open_with(struct observation *o, const struct arguments *a,
-	struct recording *recording, struct error *error)
+	struct recording *recording, const struct session_tap *tap, struct error *error)
 {
 	const struct session_options options = {
 		.pid = a->pid,
@@ -74,6 +74,7 @@ static int open_with(struct observation *o, const struct arguments *a,
 		.max_series = a->max_series,
 		.verbose = a->verbose,
 		.recording = recording,
+		.tap = tap ? *tap : (struct session_tap){0},
 	};
 	struct aggregate first = {0};
 	int code;
@@ -91,7 +92,8 @@ static int open_with(struct observation *o, const struct arguments *a,
 		observation_close(o);
 		return code;
 	}
-	session_confine(o->session);
+	if (!tap)
+		session_confine(o->session);
 	o->watch_ns = now();
 	o->watch_output = a->command != OPTION_RECORD;
 	o->plan = (struct observation_plan){
@@ -105,13 +107,19 @@ static int open_with(struct observation *o, const struct arguments *a,
 
 int observation_open(struct observation *o, const struct arguments *a, struct error *error)
 {
-	return open_with(o, a, NULL, error);
+	return open_with(o, a, NULL, NULL, error);
 }
 
 int observation_record(struct observation *o, const struct arguments *a,
 	struct recording *recording, struct error *error)
 {
-	return open_with(o, a, recording, error);
+	return open_with(o, a, recording, NULL, error);
+}
+
+int observation_tap(struct observation *o, const struct arguments *a, const struct session_tap *tap,
+	struct error *error)
+{
+	return open_with(o, a, NULL, tap, error);
 }
 
 static unsigned int read_signals(int fd)

@@ -52,6 +52,11 @@ int observation_open(struct observation *o, const struct arguments *a, struct er
 int observation_record(struct observation *o, const struct arguments *a,
 	struct recording *recording, struct error *error);
 
+/* The same, and each batch of it goes to the tap as well. Privileges are kept: who looks at threads of
+ * the target needs them to the end. */
+int observation_tap(struct observation *o, const struct arguments *a, const struct session_tap *tap,
+	struct error *error);
+
 /* Waits for the next events: bits of enum observation_event. */
 unsigned int observation_wait(struct observation *o);
 

@@ -18,6 +18,7 @@ const char option_description[] =
 	"  actorprobe export --exe PATH | --all        the same, of all that run\n"
 	"  actorprobe record -p PID -o FILE            keep all of it in a file\n"
 	"  actorprobe report FILE                      show what is in such a file\n"
+	"  actorprobe diagnose -p PID                  who starves whom, and what to do\n"
 	"  actorprobe list                             processes that can be observed\n"
 	"  actorprobe doctor                           what this host allows\n"
 	"\n"
@@ -32,6 +33,7 @@ const char option_description[] =
 	"                                      # per class, one JSON object per line\n"
 	"  actorprobe export -p 181 --listen 0.0.0.0:9464\n"
 	"                                      # http://HOST:9464/metrics\n"
+	"  actorprobe diagnose -p 181 -d 10    # look for ten seconds, then a verdict\n"
 	"  actorprobe record -p 181 -d 30 -o shop.rec\n"
 	"  actorprobe report shop.rec --by class --chrome-trace shop.json\n"
 	"                                      # for ui.perfetto.dev\n"
@@ -41,7 +43,7 @@ const char option_description[] =
 
 const struct argp_option option_table[] = {
 	{"pid", 'p', "PID", 0, "observe this process; export: may be given again", 0},
-	{"duration", 'd', "SECONDS", 0, "end after this time", 0},
+	{"duration", 'd', "SECONDS", 0, "end after this time (diagnose: default 10)", 0},
 	{"by", KEY_BY, "LABEL", 0,
 		"hist, report: group by dispatcher, class or actor; record: actor keeps their paths",
 		0},
@@ -87,6 +89,7 @@ static const struct {
 	{"doctor", OPTION_DOCTOR},
 	{"record", OPTION_RECORD},
 	{"report", OPTION_REPORT},
+	{"diagnose", OPTION_DIAGNOSE},
 };
 
 /* Which commands an option belongs to, beside those that all of them know. */
@@ -100,7 +103,8 @@ static const struct {
 	{'o', BIT(OPTION_RECORD)},
 	{KEY_MAX_SIZE, BIT(OPTION_RECORD)},
 	{KEY_CHROME_TRACE, BIT(OPTION_REPORT)},
-	{'j', BIT(OPTION_HIST) | BIT(OPTION_REPORT) | BIT(OPTION_LIST) | BIT(OPTION_DOCTOR)},
+	{'j', BIT(OPTION_HIST) | BIT(OPTION_REPORT) | BIT(OPTION_LIST) | BIT(OPTION_DOCTOR) |
+			BIT(OPTION_DIAGNOSE)},
 	{'T', OPTION_PRINTING},
 	{KEY_LISTEN, BIT(OPTION_EXPORT)},
 	{KEY_ONCE, BIT(OPTION_EXPORT)},
@@ -111,9 +115,9 @@ static const struct {
 	{KEY_PROCESS, BIT(OPTION_EXPORT)},
 	{KEY_TTL, BIT(OPTION_EXPORT)},
 	{KEY_MAX_SERIES, OPTION_OBSERVING | BIT(OPTION_REPORT)},
-	{KEY_MODE, OPTION_OBSERVING & ~BIT(OPTION_RECORD)},
-	{KEY_SAMPLE, OPTION_OBSERVING},
-	{KEY_OVERHEAD, OPTION_OBSERVING},
+	{KEY_MODE, OPTION_OBSERVING & ~(BIT(OPTION_RECORD) | BIT(OPTION_DIAGNOSE))},
+	{KEY_SAMPLE, OPTION_OBSERVING & ~BIT(OPTION_DIAGNOSE)},
+	{KEY_OVERHEAD, OPTION_OBSERVING & ~BIT(OPTION_DIAGNOSE)},
 	{KEY_PERF, OPTION_OBSERVING},
 };
 

@@ -15,6 +15,7 @@ enum option_command {
 	OPTION_DOCTOR,
 	OPTION_RECORD,
 	OPTION_REPORT,
+	OPTION_DIAGNOSE,
 	OPTION_HELP,
 	OPTION_VERSION,
 };
@@ -22,7 +23,7 @@ enum option_command {
 #define OPTION_BIT(command) (1u << (command))
 #define OPTION_OBSERVING                                                                           \
 	(OPTION_BIT(OPTION_LIVE) | OPTION_BIT(OPTION_HIST) | OPTION_BIT(OPTION_EXPORT) |           \
-		OPTION_BIT(OPTION_RECORD))
+		OPTION_BIT(OPTION_RECORD) | OPTION_BIT(OPTION_DIAGNOSE))
 #define OPTION_PRINTING (OPTION_BIT(OPTION_LIVE) | OPTION_BIT(OPTION_HIST))
 
 /* Options without a letter, and help; those with one have it as their key. */

@@ -60,7 +60,7 @@ static void name_take(struct replaying *r, const struct recording_chunk *chunk)
 			return;
 		}
 		free(t->names[name->id].text);
-		t->names[name->id] = (struct directory_name){copy, name->kind};
+		t->names[name->id] = (struct directory_name){copy, name->kind, 0};
 	}
 }
 

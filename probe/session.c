@@ -51,6 +51,7 @@ struct session {
 	struct stream *stream, own_stream; /* ledger mode only, like the ring */
 	struct ring *ring;
 	struct recording *recording; /* the caller's; NULL = none */
+	struct session_tap tap;
 	enum aggregate_mode mode;
 	_Atomic uint64_t sample_every;
 	struct fuse fuse; /* of the thread that calls session_watch_cost() */
@@ -148,9 +149,14 @@ static uint32_t series_bounded(uint32_t wished)
 	return wished < PROGRAMS_SERIES_MOST ? wished : PROGRAMS_SERIES_MOST;
 }
 
-static void batch_record(void *data, const struct ring_batch *batch, size_t bytes)
+static void batch_show(void *data, const struct ring_batch *batch, size_t bytes)
 {
-	recording_batch(data, batch, bytes);
+	struct session *s = data;
+
+	if (s->recording)
+		recording_batch(s->recording, batch, bytes);
+	if (s->tap.batch)
+		s->tap.batch(s->tap.data, batch, bytes);
 }
 
 /* Before the first batch. */
@@ -194,7 +200,7 @@ static int ring_start(struct session *s, uint32_t max_series, struct error *erro
 		.max_series = max_series,
 		.calibration = s->calibration,
 		.origin = {d->first_ticks, d->first_monotonic_ns},
-		.tap = {s->recording ? batch_record : NULL, s->recording},
+		.tap = {s->recording || s->tap.batch ? batch_show : NULL, s},
 	};
 	int r = stream_init(s->stream, &options);
 
@@ -258,6 +264,8 @@ static int attach(struct session *s, const struct session_options *options, stru
 			(double)s->attach_ns / 1e6);
 	if (r == 0)
 		recording_start(s);
+	if (r == 0 && s->tap.start)
+		s->tap.start(s->tap.data, &s->calibration);
 	if (r == 0 && s->mode == AGGREGATE_LEDGER)
 		r = ring_start(s, wanted.max_series, error);
 	return r;
@@ -278,6 +286,7 @@ int session_open(struct session **out, const struct session_options *options, st
 	s->max_series = series_bounded(options->max_series);
 	s->mode = options->mode;
 	s->recording = options->recording;
+	s->tap = options->tap;
 	s->sample_every = options->sample_every ? options->sample_every : 1;
 	s->fuse.limit = options->max_overhead;
 	r = target_open(&s->target, options->pid, error);
@@ -485,6 +494,16 @@ void session_confine(struct session *s)
 		capability_drop_all();
 	else
 		capability_resume();
+}
+
+const struct directory *session_directory(const struct session *s)
+{
+	return s->directory;
+}
+
+int session_resolve(struct session *s, struct directory_wish *wishes, size_t count)
+{
+	return directory_resolve(s->directory, s->remote, wishes, count);
 }
 
 int session_exit_fd(const struct session *s)
