@@ -123,3 +123,22 @@ test-long: deps stack-tools
 		$$f -max_total_time=$${FUZZ_SECONDS:-60} -verbosity=0 || exit 1; done
 
 include tests/bench/rules.mk
+
+# Causes of waiting and what looks like them, diagnosed: prints the confusion matrix.
+#   make scenarios SCENARIOS='--only flood,unfair --seeds 1'
+SCENARIO_OBJECTS := $(patsubst %.c,$(B)/%.o,$(wildcard tests/scenarios/*.c))
+
+$(SCENARIO_OBJECTS): $(B)/%.o: %.c $(wildcard tests/scenarios/*.h) runtime/actor.h tests/rules.mk
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(TEST_OPTIONS) -c -o $@ $<
+
+$(B)/tests/scenario: $(SCENARIO_OBJECTS) $(B)/libactor.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(RUNTIME_LIBS)
+
+test-build: $(B)/tests/scenario
+
+.PHONY: scenarios
+scenarios: $(B)/tests/scenario $(B)/actorprobe
+	$(Q)python3 tests/scenarios/run.py $(B) $(SCENARIOS)

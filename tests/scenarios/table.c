@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of scenarios: causes, and what looks like them. */
+#include "tests/scenarios/scenario.h"
+
+#define US 1000ull
+#define MS 1000000ull
+
+/* Others on the same loop, who feel what the first role does. */
+#define WORKERS                                                                                    \
+	{                                                                                          \
+		.class_name = "worker", .count = 10, .work_ns = 5 * US, .feed = FEED_PERIOD,       \
+		.period_ms = 2, .burst = 1                                                         \
+	}
+
+#define HANG(name_, deed_, what)                                                                   \
+	{                                                                                          \
+		name_, "stuck_now", "hanger", TRUTH_NONE, 0, what, 0, 0,                           \
+		{                                                                                  \
+			{.class_name = "hanger", .count = 1, .deed = deed_, .feed = FEED_PERIOD,   \
+				.period_ms = 300, .burst = 1},                                     \
+				WORKERS                                                            \
+		}                                                                                  \
+	}
+
+const struct scenario scenario_table[] = {
+	{"healthy-light", "healthy", NULL, TRUTH_PROMPT, 3 * MS, "a few short handlers", 0, 0,
+		{{.class_name = "worker", .count = 10, .work_ns = 5 * US, .feed = FEED_PERIOD,
+			.period_ms = 2, .burst = 1, .grows = GROWS_BURST}}},
+	{"healthy-busy", "healthy", NULL, TRUTH_PROMPT, 3 * MS,
+		"half of the loop's time is used, in short handlers", 0, 0,
+		{{.class_name = "worker", .count = 20, .work_ns = 10 * US, .feed = FEED_PERIOD,
+			.period_ms = 1, .burst = 1, .grows = GROWS_BURST}}},
+	{"healthy-ring", "healthy", NULL, TRUTH_NONE, 0,
+		"a loop without a rest, where nobody waits for long", 0, 0,
+		{{.class_name = "runner", .count = 100, .work_ns = 1 * US, .feed = FEED_RING,
+			.burst = 3, .grows = GROWS_BURST}}},
+	{"healthy-batch", "healthy", NULL, TRUTH_PROMPT, 3 * MS, "bursts that are handled at once",
+		0, 0,
+		{{.class_name = "batcher", .count = 1, .work_ns = 2 * US, .feed = FEED_PERIOD,
+			 .period_ms = 20, .burst = 200, .grows = GROWS_BURST},
+			WORKERS}},
+	{"healthy-loops", "healthy", NULL, TRUTH_PROMPT, 3 * MS, "two loops with their own work", 0,
+		1,
+		{{.class_name = "left", .count = 10, .work_ns = 10 * US, .feed = FEED_PERIOD,
+			 .period_ms = 4, .burst = 1, .grows = GROWS_BURST},
+			{.class_name = "right", .count = 10, .work_ns = 10 * US,
+				.feed = FEED_PERIOD, .period_ms = 4, .burst = 1, .loop = 2}}},
+	{"idle", "too_little_seen", NULL, TRUTH_PROMPT, 3 * MS, "hardly a message", 0, 0,
+		{{.class_name = "sleeper", .count = 1, .work_ns = 5 * US, .feed = FEED_PERIOD,
+			.period_ms = 1000, .burst = 1}}},
+	{"cpu-heavy", "cpu_heavy_handler", "heavy", TRUTH_HANDLER_CPU, 2 * MS,
+		"a handler that computes for milliseconds", 0, 0,
+		{{.class_name = "heavy", .count = 1, .work_ns = 4 * MS, .feed = FEED_PERIOD,
+			 .period_ms = 20, .burst = 1, .grows = GROWS_WORK},
+			WORKERS}},
+	{"block-sleep", "blocking_call", "blocker", TRUTH_OFF_CPU, 2 * MS,
+		"a handler that sleeps", 0, 0,
+		{{.class_name = "blocker", .count = 1, .deed = DEED_SLEEP, .work_ns = 4 * MS,
+			 .feed = FEED_PERIOD, .period_ms = 20, .burst = 1, .grows = GROWS_WORK},
+			WORKERS}},
+	{"block-read", "blocking_call", "blocker", TRUTH_OFF_CPU, 2 * MS,
+		"a handler that reads from a slow pipe", 0, 0,
+		{{.class_name = "blocker", .count = 1, .deed = DEED_READ, .work_ns = 4 * MS,
+			 .feed = FEED_PERIOD, .period_ms = 20, .burst = 1, .grows = GROWS_WORK},
+			WORKERS}},
+	{"lock", "lock_contention", "locker", TRUTH_OFF_CPU, 1 * MS,
+		"handlers of two loops that hold one mutex", 0, 1,
+		{{.class_name = "locker", .count = 1, .deed = DEED_LOCK, .work_ns = 2 * MS,
+			 .feed = FEED_PERIOD, .period_ms = 12, .burst = 1, .grows = GROWS_WORK},
+			{.class_name = "locker", .count = 1, .deed = DEED_LOCK, .work_ns = 2 * MS,
+				.feed = FEED_PERIOD, .period_ms = 12, .burst = 1, .loop = 2,
+				.grows = GROWS_WORK},
+			WORKERS}},
+	{"budget-high", "actor_budget_high", "bulk", TRUTH_LATE, 4 * MS,
+		"an actor with a large throughput and much mail", 0, 0,
+		{{.class_name = "bulk", .count = 1, .work_ns = 100 * US, .feed = FEED_TOKENS,
+			 .burst = 600, .throughput = 120, .grows = GROWS_THROUGHPUT},
+			WORKERS}},
+	{"budget-low", "actor_budget_low", "bottleneck", TRUTH_NONE, 0,
+		"an actor that handles one message per turn, among busy ones", 0, 0,
+		{{.class_name = "bottleneck", .count = 1, .work_ns = 1 * US, .feed = FEED_PERIOD,
+			 .period_ms = 50, .burst = 120, .throughput = 1},
+			{.class_name = "peer", .count = 20, .work_ns = 8 * US, .feed = FEED_TOKENS,
+				.burst = 1, .throughput = 1, .grows = GROWS_WORK}}},
+	{"dispatcher-high", "dispatcher_budget_high", NULL, TRUTH_LATE, 8 * MS,
+		"a throughput dispatcher with a huge budget", 0, 0,
+		{{.class_name = "crew", .count = 1000, .work_ns = 20 * US, .feed = FEED_TOKENS,
+			 .burst = 1, .throughput = 1, .dispatcher = ACTOR_THROUGHPUT_DISPATCHER,
+			 .budget = 100000, .grows = GROWS_COUNT},
+			WORKERS}},
+	{"hybrid-high", "dispatcher_budget_high", NULL, TRUTH_LATE, 8 * MS,
+		"a hybrid dispatcher with a huge budget", 0, 0,
+		{{.class_name = "crew", .count = 100, .work_ns = 20 * US, .feed = FEED_TOKENS,
+			 .burst = 1, .throughput = 1, .dispatcher = ACTOR_HYBRID, .budget = 1000,
+			 .grows = GROWS_BUDGET},
+			WORKERS}},
+	{"crowded", "crowded_dispatcher", "crew", TRUTH_NONE, 0,
+		"more actors than one loop has time for", 0, 0,
+		{{.class_name = "crew", .count = 300, .work_ns = 40 * US, .feed = FEED_TOKENS,
+			 .burst = 1, .throughput = 1, .grows = GROWS_COUNT},
+			WORKERS}},
+	{"lone", "lone_actor_on_throughput", "lone", TRUTH_NONE, 0,
+		"one actor alone on a throughput dispatcher", 0, 0,
+		{{.class_name = "lone", .count = 1, .work_ns = 2 * US, .feed = FEED_TOKENS,
+			.burst = 50, .dispatcher = ACTOR_THROUGHPUT_DISPATCHER, .budget = 100,
+			.grows = GROWS_BURST}}},
+	{"microtask", "microtask_monopoly", "greedy", TRUTH_LATE, 100 * MS,
+		"a microtask dispatcher that is never empty", 0, 0,
+		{{.class_name = "greedy", .count = 4, .work_ns = 10 * US, .feed = FEED_TOKENS,
+			 .burst = 4, .dispatcher = ACTOR_MICROTASK, .grows = GROWS_BURST},
+			WORKERS}},
+	{"flood", "mailbox_flood", "sink", TRUTH_WAITING, 2000,
+		"one sender tells more than the receiver can handle", 0, 0,
+		{{.class_name = "source", .count = 1, .work_ns = 1 * US, .feed = FEED_PERIOD,
+			 .period_ms = 2, .burst = 1, .gift = 200},
+			{.class_name = "sink", .count = 1, .work_ns = 20 * US, .feed = FEED_ROLE,
+				.grows = GROWS_WORK}}},
+	{"unfair", "unfair_sender", "sink", TRUTH_NONE, 0,
+		"bursts of one sender hold up the mail of others", 0, 0,
+		{{.class_name = "greedy", .count = 1, .work_ns = 1 * US, .feed = FEED_PERIOD,
+			 .period_ms = 60, .burst = 1, .gift = 400},
+			{.class_name = "sink", .count = 1, .work_ns = 45 * US, .feed = FEED_ROLE,
+				.grows = GROWS_WORK},
+			{.class_name = "polite", .count = 4, .work_ns = 1 * US,
+				.feed = FEED_PERIOD, .period_ms = 10, .burst = 1, .gift = 1}}},
+	{"restarts", "restart_loop", "failer", TRUTH_NONE, 0, "an actor that fails at once again",
+		0, 0,
+		{{.class_name = "failer", .count = 1, .deed = DEED_FAIL, .feed = FEED_PERIOD,
+			 .period_ms = 20, .burst = 1, .grows = GROWS_BURST},
+			WORKERS}},
+	{"timer-storm", "timer_storm", "ticker", TRUTH_NONE, 0,
+		"thousands of timers at the same moment", 0, 0,
+		{{.class_name = "ticker", .count = 1500, .work_ns = 5 * US, .feed = FEED_TIMERS,
+			.period_ms = 100, .grows = GROWS_COUNT}}},
+	HANG("stuck-spin", DEED_HANG_SPIN, "a handler that computes without end"),
+	HANG("stuck-sleep", DEED_HANG_SLEEP, "a handler that sleeps without end"),
+	HANG("stuck-read", DEED_HANG_READ, "a handler that reads from a silent pipe"),
+	HANG("stuck-lock", DEED_HANG_LOCK, "a handler that waits for a mutex"),
+	{"host", "host_contention", NULL, TRUTH_STARVED, 150,
+		"other threads compete for the loop's CPU", 3, 0,
+		{{.class_name = "worker", .count = 20, .work_ns = 20 * US, .feed = FEED_PERIOD,
+			.period_ms = 1, .burst = 2}}},
+	{"cross-loop", "cross_loop_wakeup", NULL, TRUTH_NONE, 0,
+		"two actors on two loops that answer each other", 0, 1,
+		{{.class_name = "ping", .count = 2, .work_ns = 1 * US, .feed = FEED_PAIR, .burst = 1}}},
+};
+
+const uint32_t scenario_count = sizeof(scenario_table) / sizeof(scenario_table[0]);
