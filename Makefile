@@ -39,7 +39,8 @@ all: $(TARGETS)
 # Debian packages; each is asked for only when it is not there.
 PACKAGES := gcc make clang llvm lld pkg-config binutils libuv1-dev libbpf-dev bpftool libcmocka-dev \
 	systemtap-sdt-dev libelf-dev zlib1g-dev libconfig-dev libmicrohttpd-dev libjansson-dev libzstd-dev \
-	protobuf-c-compiler libprotobuf-c-dev libhttp-parser-dev bpftrace gdb linux-perf curl python3 libclang-rt-dev g++
+	protobuf-c-compiler libprotobuf-c-dev libcurl4-openssl-dev \
+	libhttp-parser-dev bpftrace gdb linux-perf curl python3 libclang-rt-dev g++
 
 deps:
 	$(Q)missing=$$(for p in $(PACKAGES); do \

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/push.h"
+
 #define DEFAULT_TTL_NS	   (300 * 1000000000ull)
 #define DEFAULT_EVERY_NS   (15 * 1000000000ull)
 #define ONCE_NS		   1000000000ull
@@ -234,6 +236,13 @@ static int parse_value(struct parse *p, int key, char *value, const struct argp_
 	case KEY_TEXTFILE:
 		a->textfile = value;
 		return 0;
+	case KEY_OTLP:
+		if (!push_is_url(value))
+			return refuse(p,
+				"bad address '%s'; give one like http://127.0.0.1:4318/v1/metrics",
+				value);
+		a->otlp = value;
+		return 0;
 	case KEY_EVERY:
 		if (number_parse_seconds(value, &a->every_ns))
 			return refuse(
@@ -314,14 +323,15 @@ static bool was_given(const struct parse *p, int key)
 static int check_export(struct parse *p)
 {
 	struct arguments *a = p->arguments;
-	bool elsewhere = a->textfile != NULL;
+	bool elsewhere = a->textfile || a->otlp;
 
 	if (a->once && (elsewhere || was_given(p, KEY_LISTEN)))
 		return error_set(p->error, EXIT_USAGE,
-			"--once prints and ends; leave it away to serve or to write files");
+			"--once prints and ends; leave it away to serve, push or write files");
 	if (was_given(p, KEY_EVERY) && !elsewhere)
 		return error_set(p->error, EXIT_USAGE,
-			"--every says how often a file is written; give --textfile, too");
+			"--every says how often something is written; give --textfile or --otlp, "
+			"too");
 	if (a->once && !a->duration_ns)
 		a->duration_ns = ONCE_NS;
 	a->serve = !a->once && (!elsewhere || was_given(p, KEY_LISTEN));

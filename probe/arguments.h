@@ -47,7 +47,8 @@ struct arguments {
 	bool serve;	      /* export: over HTTP */
 	bool once;	      /* export: print one exposition and end */
 	const char *textfile; /* export: the directory; of argv; NULL = none wanted */
-	uint64_t every_ns;    /* export: between two files */
+	const char *otlp;     /* export: where to push to; likewise */
+	uint64_t every_ns;    /* export: between two files, and two pushes */
 	const char *output;	  /* record: the file; of argv, like the next two */
 	const char *file;	  /* report: the file */
 	const char *chrome_trace; /* report: NULL = none wanted */

@@ -6,13 +6,19 @@
 #include "probe/command.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "probe/beat.h"
+#include "probe/escape.h"
 #include "probe/exposition.h"
 #include "probe/fleet.h"
 #include "probe/format.h"
 #include "probe/hist_json.h"
+#include "probe/otlp.h"
+#include "probe/push.h"
 #include "probe/scrape.h"
 #include "probe/server.h"
 #include "probe/textfile.h"
@@ -112,6 +118,9 @@ struct outlets {
 	struct textfile *file;
 	struct beat *file_beat;
 	bool file_failed; /* the last time */
+	struct push *push;
+	struct otlp_source source; /* of what is pushed; `service` belongs to it */
+	char host[256];
 };
 
 static int write_file(struct outlets *o, struct error *error)
@@ -137,6 +146,67 @@ static uint64_t write_file_again(void *context)
 	o->file_failed = failed;
 	return o->arguments->every_ns;
 }
+
+/* ---- pushing ---- */
+
+static uint64_t unix_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Kept for good: a resource whose attributes change is another one to its receiver. */
+static int source_open(struct outlets *o, struct error *error)
+{
+	struct fleet_view view = {0};
+	char host[64] = "?", *service = NULL;
+	int code = fleet_look(o->fleet, &view, error);
+
+	gethostname(host, sizeof(host) - 1);
+	escape_text(o->host, sizeof(o->host), host, sizeof(host));
+	if (!code && view.count == 1 && !view.parts[0].process) {
+		o->source.pid = view.aggregates[0].pid;
+		service = strdup(view.aggregates[0].command ? view.aggregates[0].command : "?");
+	} else if (!code) {
+		service = strdup("actorprobe");
+	}
+	fleet_view_fini(&view);
+	if (!code && !service)
+		code = error_set(error, EXIT_KERNEL, "out of memory");
+	o->source.service = service;
+	o->source.host = o->host;
+	o->source.version = ACTORPROBE_VERSION;
+	o->source.start_unix_ns = unix_ns();
+	return code;
+}
+
+static int render_push(void *context, struct text *body, struct error *error)
+{
+	struct outlets *o = context;
+	struct scrape scrape;
+	int code = scrape_open(&scrape, o->fleet, error);
+
+	if (code)
+		return code;
+	o->source.now_unix_ns = unix_ns();
+	otlp_render(body, &scrape.snapshot, &o->source);
+	scrape_close(&scrape);
+	return 0;
+}
+
+static int push_start(struct outlets *o, struct error *error)
+{
+	int code = source_open(o, error);
+
+	if (code)
+		return code;
+	return push_open(
+		&o->push, o->arguments->otlp, o->arguments->every_ns, render_push, o, error);
+}
+
+/* ---- all of them ---- */
 
 /* What can be refused without a look at the target: a wrong address must not disturb it. */
 static int outlets_open(struct outlets *o, struct error *error)
@@ -165,6 +235,8 @@ static int outlets_start(struct outlets *o, struct error *error)
 		code = write_file(o, error);
 	if (!code && o->file)
 		code = beat_open(&o->file_beat, write_file_again, o, a->every_ns, error);
+	if (!code && a->otlp)
+		code = push_start(o, error);
 	if (code)
 		return code;
 	if (o->server)
@@ -173,6 +245,8 @@ static int outlets_start(struct outlets *o, struct error *error)
 	if (o->file)
 		fprintf(stderr, "actorprobe: writing %s to %s/" TEXTFILE_NAME "\n", what,
 			a->textfile);
+	if (o->push)
+		fprintf(stderr, "actorprobe: pushing %s to %s\n", what, a->otlp);
 	return 0;
 }
 
@@ -181,6 +255,8 @@ static void outlets_close(struct outlets *o)
 	server_close(o->server);
 	beat_close(o->file_beat);
 	textfile_close(o->file);
+	push_close(o->push);
+	free((void *)o->source.service);
 }
 
 int command_export(const struct arguments *a, struct error *error)

@@ -46,6 +46,7 @@ enum option_key {
 	KEY_ONCE,
 	KEY_TEXTFILE,
 	KEY_EVERY,
+	KEY_OTLP,
 };
 
 extern const struct argp_option option_table[];

@@ -7,7 +7,7 @@ PROBE_WIRE    := $(PROBE_PROTOS:%.proto=$(B)/%.pb-c.c)
 PROBE_HEADERS := $(wildcard probe/*.h) runtime/abi.h $(B)/bpf/bounds.h $(PROBE_WIRE:%.c=%.h)
 PROBE_OBJECTS := $(PROBE_SOURCES:%.c=$(B)/%.o) $(PROBE_WIRE:%.c=%.o)
 PROBE_ARCHIVE := $(B)/probe/libprobe.a
-PROBE_LIBS    := -lbpf -lelf -lz -lzstd -lmicrohttpd -lprotobuf-c -ljansson -lm -pthread
+PROBE_LIBS    := -lbpf -lelf -lz -lzstd -lmicrohttpd -lprotobuf-c -lcurl -ljansson -lm -pthread
 
 TARGETS += $(B)/actorprobe
 

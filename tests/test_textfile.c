@@ -167,7 +167,8 @@ static void once_prints_one_exposition_and_ends(void **state)
 static void options_that_exclude_each_other_are_refused(void **state)
 {
 	static const char *const lines[] = {"--once --listen :0", "--once --textfile /tmp",
-		"--every 5", "--textfile /tmp --every 0", "--textfile /does/not/exist"};
+		"--every 5", "--textfile /tmp --every 0", "--once --otlp http://[::1]",
+		"--otlp file:///etc/passwd", "--textfile /does/not/exist"};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		program_run(&tool, "$A export -p 1 %s", lines[i]);
