@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A real Prometheus scrapes a real program for a minute, and knows what `actorprobe hist` knows: the
-counts exactly, the quantiles within a bucket. Then program and exporter are started anew, and no
-rate is negative or out of proportion.
+counts exactly, the quantiles within a bucket. Then program and exporter are started anew, later the
+program alone, and no rate is negative or out of proportion.
 
    check_scrape.py BUILD
 """
@@ -82,24 +82,41 @@ def end(stack, name):
     process.wait(20)
 
 
-def check_restart(stack, servers, complain):
-    """The same address, another process behind it, and counters that begin anew."""
+def check_rates(server, complain):
+    for name in server.counters():
+        rates = server.values(f"min(rate({name}[4s]))")
+        if not rates or min(rates) < 0:
+            complain(f"the rate of {name} is negative, or there is none")
+    fastest = max(server.values("sum(rate(actor_messages_delivered_total[4s]))"))
+    if not 0 < fastest < MOST_PER_SECOND:
+        complain(f"{fastest} messages per second are more than there were")
+
+
+def wait_for_shop(stack, servers, name):
+    pid = dict(stack.processes)[name].pid
+    for server in servers:
+        server.wait_until(name, f'actorprobe_target_info{{pid="{pid}"}}')
+    time.sleep(10)
+
+
+def check_restarts(stack, servers, complain):
+    """Another exporter at the same address begins to count anew; another shop goes on with what the
+    one before it had counted, as they have one name."""
     port = stack.exporter.rsplit(":", 1)[1]
     end(stack, "actorprobe")
     stack.start_shop(SHOP, "shop-2")
-    pid = dict(stack.processes)["shop-2"].pid
-    stack.start_exporter(["-p", str(pid)], "actorprobe-2", port)
+    shop = os.path.join(stack.build, "examples", "shop")
+    stack.start_exporter(["--exe", shop], "actorprobe-2", port)
+    wait_for_shop(stack, servers, "shop-2")
     for server in servers:
-        server.wait_until("new process", f'actorprobe_target_info{{pid="{pid}"}}')
-    time.sleep(10)
+        check_rates(server, complain)
+        server.began = time.time()
+    end(stack, "shop-2")
+    stack.start_shop(SHOP, "shop-3")
+    wait_for_shop(stack, servers, "shop-3")
     for server in servers:
-        for name in server.counters():
-            rates = server.values(f"min(rate({name}[4s]))")
-            if not rates or min(rates) < 0:
-                complain(f"the rate of {name} is negative, or there is none")
-        fastest = max(server.values("sum(rate(actor_messages_delivered_total[4s]))"))
-        if not 0 < fastest < MOST_PER_SECOND:
-            complain(f"{fastest} messages per second are more than there were")
+        check_rates(server, complain)
+        check_scrapes(server, complain)
 
 
 def run(build, said):
@@ -114,7 +131,7 @@ def run(build, said):
             check_scrapes(server, said.append)
         end(stack, "shop")
         rows = check_against_hist(stack, servers, said.append)
-        check_restart(stack, servers, said.append)
+        check_restarts(stack, servers, said.append)
         return f"{rows} histograms of {len(servers)} Prometheus are those of hist"
 
 
