@@ -46,7 +46,8 @@ def head():
                f"sum(rate(actor_messages_delivered_total{{{PROCESS}}}[$__rate_interval]))", "short"),
         number("Worst dispatcher delay p99", "The dispatcher that starts its turns latest.",
                "turns compete for this dispatcher's loop. Open the dispatcher dashboard, find the "
-               "class with the longest turns, and lower its `throughput` or move it.",
+               "class with the longest turns, and lower its `throughput` or move it; "
+               "`actorprobe diagnose -p PID` names it too.",
                f"max({quantile(0.99, 'actor_dispatcher_queue_delay_seconds', BY_DISPATCHER)})", "s",
                steps=limits(0.01, 0.1)),
         number("Worst mailbox wait p99", "The class whose messages wait longest.",
