@@ -258,7 +258,7 @@ static void record_add(struct gather *g, const struct actor_abi_record *r,
 /* A gap that has no end yet is known by the batches that came without a poll in between. */
 static void loop_gap(struct gathered_loop *loop, uint64_t at_ns)
 {
-	if (!loop->polled_ns)
+	if (!loop->polled_ns || at_ns < loop->polled_ns)
 		loop->polled_ns = at_ns;
 	if (at_ns - loop->polled_ns > loop->unpolled_ns)
 		loop->unpolled_ns = at_ns - loop->polled_ns;

@@ -118,7 +118,7 @@ static void top_fill(const struct gather *g, const struct directory *d,
 	struct evidence_class *c)
 {
 	const struct gathered_dispatcher *of = g->dispatchers[a->of->dispatcher];
-	uint64_t time = a->last_at_ns - a->first_at_ns;
+	uint64_t time = a->last_at_ns > a->first_at_ns ? a->last_at_ns - a->first_at_ns : 0;
 
 	c->loop = (uint32_t)(a->key >> 56);
 	c->actor = path_of(wish_of(wishes, count, a->key, 0xffff));

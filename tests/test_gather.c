@@ -188,6 +188,22 @@ static void a_loop_that_does_not_poll_has_a_gap_without_end(void **state)
 	evidence_fini(&e);
 }
 
+static void a_clock_that_runs_back_makes_no_gap(void **state)
+{
+	struct evidence e;
+
+	(void)state;
+	for (uint64_t t = 0; t < 3; t++) {
+		message(0, TELLER, 5000, 1);
+		turn(ACTOR_ABI_EMPTY, 1);
+		hand_over((1000 - t * 100) * MS);
+	}
+	fill(&e);
+	assert_int_equal(e.loops[0].longest_gap_ns, 0);
+	assert_true(e.classes[0].wait_growth == 0);
+	evidence_fini(&e);
+}
+
 static void the_kernels_word_goes_to_the_actors_class(void **state)
 {
 	struct evidence e;
@@ -241,6 +257,7 @@ int main(void)
 		CASE(a_frequent_sender_is_found_among_many),
 		CASE(growing_waits_are_told_from_steady_ones),
 		CASE(a_loop_that_does_not_poll_has_a_gap_without_end),
+		CASE(a_clock_that_runs_back_makes_no_gap),
 		CASE(the_kernels_word_goes_to_the_actors_class),
 		CASE(what_finds_no_room_is_said_to_be_unseen),
 	};

@@ -4,6 +4,8 @@
  *   scenario --list
  *   scenario --scenario NAME [--strength 1..3] [--seed N] [--seconds T]
  *
+ * SIGTERM ends it early.
+ *
  * It says "ready PID" when it runs, and at the end one line of JSON: what is true of it, by its own
  * clocks and counts. It knows the public header only. Its loops run with a high priority, if that is
  * allowed, so that others on the host do not make a trouble of their own.
@@ -15,6 +17,7 @@
 #include <getopt.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -48,7 +51,8 @@ static struct crew crews[SCENARIO_ROLES];
 static struct actor_system *system_;
 static struct actor_type message_type = ACTOR_TYPE("work");
 static uv_loop_t loop;
-static uint64_t random_state = 1, began_ns, end_ns;
+static uint64_t random_state = 1, began_ns;
+static _Atomic uint64_t end_ns;
 static uint32_t strength = 2, seconds = 5;
 static _Atomic uint64_t told, handled;
 
@@ -199,13 +203,13 @@ static int dispatcher_make(struct crew *crew)
 
 	switch (r->dispatcher) {
 	case ACTOR_HYBRID:
-		return actor_dispatcher_hybrid(&crew->dispatcher, r->budget, NULL);
+		return actor_dispatcher_hybrid(&crew->dispatcher, r->budget, "own");
 	case ACTOR_MICROTASK:
-		return actor_dispatcher_microtask(&crew->dispatcher, NULL);
+		return actor_dispatcher_microtask(&crew->dispatcher, "own");
 	case ACTOR_IMMEDIATE:
-		return actor_dispatcher_immediate(&crew->dispatcher, NULL);
+		return actor_dispatcher_immediate(&crew->dispatcher, "own");
 	case ACTOR_THROUGHPUT_DISPATCHER:
-		return actor_dispatcher_throughput(&crew->dispatcher, r->budget, NULL);
+		return actor_dispatcher_throughput(&crew->dispatcher, r->budget, "own");
 	default:
 		return 0;
 	}
@@ -237,6 +241,13 @@ static int crew_make(struct crew *crew)
 }
 
 /* ---- the run ---- */
+
+/* Ends the run early, unless a handler hangs. */
+static void on_term(int signal)
+{
+	(void)signal;
+	end_ns = measure_now();
+}
 
 static uv_timer_t pulse;
 
@@ -298,6 +309,7 @@ static int run(void)
 	}
 	began_ns = measure_start();
 	end_ns = began_ns + seconds * 1000000000ull;
+	signal(SIGTERM, on_term);
 	deeds_start(end_ns, grown(scenario->rivals, true));
 	for (int i = 0; i < SCENARIO_ROLES && scenario->roles[i].class_name; i++)
 		crew_feed(&crews[i]);

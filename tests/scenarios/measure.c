@@ -15,7 +15,7 @@
 static _Atomic uint64_t longest_cpu_ns, longest_off_ns;
 static uint64_t late_ns[PULSES], last_pulse_ns;
 static uint32_t pulses;
-static uint64_t began_ns, lasted_ns, starved_before_ns, starved_ns;
+static uint64_t began_ns, lasted_ns, starved_before_ns, starved_ns, cpu_before_ns, cpu_ns;
 
 static uint64_t read_clock(clockid_t clock)
 {
@@ -78,6 +78,7 @@ static uint64_t starved_now(void)
 uint64_t measure_start(void)
 {
 	starved_before_ns = starved_now();
+	cpu_before_ns = measure_cpu();
 	began_ns = last_pulse_ns = measure_now();
 	return began_ns;
 }
@@ -95,6 +96,7 @@ void measure_stop(void)
 {
 	measure_pulse(0); /* a timer that never fired was late as well */
 	lasted_ns = measure_now() - began_ns;
+	cpu_ns = measure_cpu() - cpu_before_ns;
 	starved_ns = starved_now() - starved_before_ns;
 }
 
@@ -128,17 +130,28 @@ static bool is_true(const struct scenario *s, uint64_t waiting)
 	return true;
 }
 
+static void name_print(const char *name)
+{
+	if (name)
+		printf("\"%s\"", name);
+	else
+		printf("null");
+}
+
 void measure_print(const struct scenario *s, uint32_t strength, uint64_t waiting)
 {
 	qsort(late_ns, pulses, sizeof(late_ns[0]), compare);
 	printf("{\"scenario\":\"%s\",\"strength\":%u,\"expected\":\"%s\",\"class\":", s->name,
 		strength, s->expected);
-	printf(s->class_name ? "\"%s\"" : "null", s->class_name);
+	name_print(s->class_name);
+	printf(",\"dispatcher\":");
+	name_print(s->dispatcher);
 	printf(",\"true\":%s,\"longest_cpu_ns\":%" PRIu64 ",\"longest_off_ns\":%" PRIu64
 	       ",\"late_p50_ns\":%" PRIu64 ",\"late_max_ns\":%" PRIu64
-	       ",\"waiting\":%" PRIu64 ",\"starved_share\":%.4f}\n",
+	       ",\"waiting\":%" PRIu64 ",\"starved_share\":%.4f,\"starved_of_wanted\":%.4f}\n",
 		is_true(s, waiting) ? "true" : "false", (uint64_t)longest_cpu_ns,
 		(uint64_t)longest_off_ns, pulses ? late_ns[pulses / 2] : 0,
 		pulses ? late_ns[pulses - 1] : 0, waiting,
-		lasted_ns ? (double)starved_ns / (double)lasted_ns : 0);
+		lasted_ns ? (double)starved_ns / (double)lasted_ns : 0,
+		cpu_ns ? (double)starved_ns / (double)(starved_ns + cpu_ns) : 0);
 }

@@ -71,6 +71,7 @@ struct scenario {
 	const char *name;
 	const char *expected;	/* rule */
 	const char *class_name; /* whom it must name; NULL: nobody */
+	const char *dispatcher; /* the same */
 	enum scenario_truth truth;
 	uint64_t truth_least;
 	const char *about;
