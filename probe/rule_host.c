@@ -6,7 +6,7 @@
 
 #define STARVED_OF_WANTED 0.15 /* of the time in which the thread could have run */
 #define STARVED_OF_TIME	  0.05
-#define STEAL_LEAST	  0.05
+#define STEAL_LEAST	  0.10
 #define OVERHEAD_LEAST	  0.10
 
 static double starved_share(const struct evidence_loop *loop)

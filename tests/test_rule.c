@@ -86,7 +86,7 @@ static void make_host(void)
 
 static void make_steal(void)
 {
-	e.steal = 0.08;
+	e.steal = 0.15;
 }
 
 static void make_observer(void)
