@@ -773,6 +773,24 @@ ACTOR_EXPORT int actor_log(struct actor_ctx *ctx, enum actor_log_level level, co
 ACTOR_EXPORT int actor_system_log(struct actor_system *system, enum actor_log_level level,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+#define ACTOR_LOG_CONTEXT_FIELDS 16   /* most keys of a context */
+#define ACTOR_LOG_CONTEXT_BYTES  1024 /* most bytes of all its keys and values, each with a NUL */
+
+/* A handler's context: keys with values that its lines of log carry, and what it tells, asks,
+ * answers or publishes takes along to the handlers that it reaches; from there it goes on. Each
+ * handler begins with its message's context, which is empty for messages of timers and from outside
+ * handlers, and what it sets ends with it. A line about its failure has it as well. While a context
+ * is not empty each tell of that handler allocates memory.
+ *
+ * Sets a key, which follows the rules of names; `value` NULL removes it. Strings are copied. Errors:
+ * ACTOR_ENAME, -ENOBUFS (beyond the above), -ENOMEM; then the context is as before. */
+ACTOR_EXPORT int actor_log_context_set(
+	struct actor_ctx *ctx, const char *key, const char *value);
+ACTOR_EXPORT int actor_log_context_clear(struct actor_ctx *ctx); /* from now on it is empty */
+
+/* A key's value, or NULL; valid until the context is changed or the handler returns. */
+ACTOR_EXPORT const char *actor_log_context_get(const struct actor_ctx *ctx, const char *key);
+
 /* ---- throttle ---- */
 
 /* What happens to a message for which there is no token. */

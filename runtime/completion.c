@@ -3,6 +3,7 @@
 #include "completion.h"
 
 #include "extra.h"
+#include "logging.h"
 #include "pending.h"
 #include "queue.h"
 #include "timeout.h"
@@ -26,6 +27,7 @@ static int outcome_of(struct actor_ctx *ctx, struct actor__pending *p)
 	if (p->abandoned)
 		return 0;
 	actor__envelope_open(p->envelope, &ctx->message);
+	actor__logging_begin(ctx, p->envelope);
 	rc = cb ? cb(ctx, status, &ctx->message, data) : status;
 	if (p->closing && !(ctx->aftermath & ACTOR__PENDED)) {
 		ctx->aftermath &= ~ACTOR__FAILED;
@@ -57,7 +59,9 @@ static void message_end(struct actor__cell *cell, struct actor__pending *p)
 		actor__timers_handled(cell, p->timer);
 	if (actor__timeout_on(cell->extra->timeout) && !(cell->signals & ACTOR__SIGNAL_FAILURE))
 		actor__timeout_reset(cell->extra->timeout);
-	if (!p->taken)
+	if (p->taken)
+		actor__envelope_leave(p->envelope);
+	else
 		actor__envelope_release(p->envelope);
 	cell->mailbox.count--;
 	actor__queue_done(cell, p->envelope);

@@ -243,6 +243,8 @@ struct actor_ctx {
 	struct actor_message message;
 	int failure;        /* set by actor_fail() */
 	int32_t aftermath; /* enum actor__aftermath: what the handler left behind */
+	struct actor__log_context *log_context;    /* of the running handler; NULL: empty */
+	struct actor__log_context *failed_context; /* of one that failed, until that is logged */
 	uint64_t missed; /* by the timer whose message this is */
 	char text[256]; /* of the failure */
 };

@@ -2,6 +2,7 @@
 /* Opening, copying and releasing of payloads. */
 #include "envelope.h"
 
+#include "log_context.h"
 #include "registry.h"
 
 #include <errno.h>
@@ -12,11 +13,38 @@ void actor__envelope_release(struct actor__envelope *e)
 {
 	struct actor_type *type = e->type ? actor__type(e->type) : NULL;
 
-	if (e->flags & ACTOR__COPY)
-		free(e->heap.block);
-	else if (type && type->destroy)
+	if (type && type->destroy)
 		type->destroy(e->flags & ACTOR__HEAP ? e->heap.block : e->inlined,
 			e->flags & ACTOR__HEAP ? e->heap.bytes : e->bytes);
+	else if (e->flags & ACTOR__COPY && !actor__envelope_with(e, ACTOR__LIFTED))
+		free(e->heap.block);
+	actor__envelope_leave(e);
+}
+
+void actor__envelope_leave(struct actor__envelope *e)
+{
+	if (actor__envelope_with(e, ACTOR__LIFTED))
+		free(e->heap.block);
+	if (actor__envelope_with(e, ACTOR__CONTEXT))
+		actor__log_context_unuse(e->heap.context);
+}
+
+int actor__envelope_attach(struct actor__envelope *e, struct actor__log_context *context)
+{
+	if (!(e->flags & ACTOR__HEAP)) {
+		void *block = malloc(ACTOR_INLINE_BYTES);
+
+		if (!block)
+			return -ENOMEM;
+		memcpy(block, e->inlined, ACTOR_INLINE_BYTES);
+		e->heap.block = block;
+		e->heap.bytes = e->bytes;
+		e->bytes = ACTOR__LIFTED;
+		e->flags |= ACTOR__HEAP;
+	}
+	e->bytes |= ACTOR__CONTEXT;
+	e->heap.context = actor__log_context_use(context);
+	return 0;
 }
 
 void actor__envelope_open(struct actor__envelope *e, struct actor_message *message)

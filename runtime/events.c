@@ -18,6 +18,7 @@
 struct publication {
 	struct actor_system *system;
 	struct actor__loop *loop; /* whose thread it is; NULL: any other */
+	struct actor_ctx *ctx;    /* the handler that publishes; NULL: none does */
 	struct actor_type *type;
 	struct actor_message message;
 	int told;
@@ -54,14 +55,19 @@ static int envelope_copy(struct publication *p, actor_ref to, struct actor__enve
 
 static int subscriber_tell(struct publication *p, actor_ref to)
 {
+	struct actor__envelope copy;
 	struct actor__envelope e;
-	int rc = envelope_copy(p, to, &e);
+	int rc = envelope_copy(p, to, &copy);
 
 	if (rc)
 		return rc;
-	rc = p->loop ? actor__send_here(p->loop, &e) : actor__send(p->system, &e);
+	e = copy;
+	if (p->ctx)
+		rc = actor__send_with(p->ctx, &e);
+	else
+		rc = p->loop ? actor__send_here(p->loop, &e) : actor__send(p->system, &e);
 	if (rc < 0 && p->type->destroy)
-		actor__envelope_release(&e); /* a copy without destroy is gone already */
+		actor__envelope_release(&copy); /* plain bytes are gone already */
 	return rc < 0 ? rc : 0;
 }
 
@@ -132,6 +138,7 @@ int actor_publish(struct actor_ctx *ctx, struct actor_type *kind, const void *pa
 		return rc;
 	p.system = ctx->loop->system;
 	p.loop = ctx->loop;
+	p.ctx = ctx;
 	p.message =
 		(struct actor_message){kind, (void *)(uintptr_t)payload, bytes, ctx->cell->self};
 	return publish(&p);

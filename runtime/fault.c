@@ -6,7 +6,7 @@
 #include "deliver.h"
 #include "event.h"
 #include "extra.h"
-#include "log.h"
+#include "logging.h"
 #include "notice.h"
 #include "observe.h"
 #include "path.h"
@@ -74,9 +74,9 @@ static void report(
 				.code = fault->code});
 	outcome_text(outcome, v);
 	actor__path_text(loop->system, fault->actor, path, sizeof(path));
-	actor__log(loop->system, ACTOR_LOG_ERROR, "actor %s (%s) failed and %s: %s%s%s", path,
-		fault->cls->name, outcome, actor_strerror(fault->code), fault->text[0] ? ": " : "",
-		fault->text);
+	actor__logging_failure(loop->system, fault->actor, fault->context,
+		"actor %s (%s) failed and %s: %s%s%s", path, fault->cls->name, outcome,
+		actor_strerror(fault->code), fault->text[0] ? ": " : "", fault->text);
 }
 
 /* ---- what is done about it ---- */
@@ -161,20 +161,45 @@ static enum actor_directive decide(struct actor__loop *loop, struct actor__cell 
 	return v->directive;
 }
 
-static void send_up(struct actor__cell *cell, const char *text)
+/* What is known of a failure beside its code, on its way to another loop. */
+struct details {
+	struct actor__log_context *context;
+	char text[];
+};
+
+/* NULL: there is nothing, or no memory for it. */
+static struct details *details_of(const struct actor__fault *fault)
+{
+	size_t bytes = strlen(fault->text) + 1;
+	struct details *details;
+
+	if (bytes == 1 && !fault->context)
+		return NULL;
+	details = actor__heap_alloc(sizeof(*details) + bytes);
+	if (!details)
+		return NULL;
+	details->context = fault->context ? actor__log_context_use(fault->context) : NULL;
+	memcpy(details->text, fault->text, bytes);
+	return details;
+}
+
+static void details_free(struct details *details)
+{
+	if (details)
+		actor__log_context_unuse(details->context);
+	actor__heap_free(details);
+}
+
+static void send_up(struct actor__cell *cell, const struct actor__fault *fault)
 {
 	struct actor__bond *bond = actor__bond_to_parent(cell);
-	size_t bytes = strlen(text) + 1;
-	char *copy = bytes > 1 ? actor__heap_alloc(bytes) : NULL; /* without memory: without text */
 
-	if (copy)
-		memcpy(copy, text, bytes);
 	bond->fail_code = cell->failure;
 	bond->fail_starting = !(cell->flags & ACTOR__READY);
 	cell->flags |= ACTOR__AWAITS;
 	atomic_fetch_add_explicit(&bond->holders, 1, memory_order_relaxed);
 	actor__notice_send(actor__loop_of(cell->loop->system, cell->parent), &bond->fail,
-		ACTOR__FAULT, cell->parent, copy);
+		ACTOR__FAULT, cell->parent, details_of(fault));
 }
 
 /* The parent fails with its child's failure. NULL: it is stopping, or failed before; what comes of
@@ -190,7 +215,8 @@ static struct actor__cell *escalate(struct actor__cell *parent, int code)
 
 /* Decides about a cell that is held, or sends its failure to where that is done. Returns the
  * parent if it fails in turn, held. */
-static struct actor__cell *settle(struct actor__cell *cell, const char *text)
+static struct actor__cell *settle(
+	struct actor__cell *cell, const char *text, struct actor__log_context *context)
 {
 	struct actor__cell *parent = actor__family_parent(cell);
 	struct actor__extra *extra = actor__extra_of(cell);
@@ -199,6 +225,7 @@ static struct actor__cell *settle(struct actor__cell *cell, const char *text)
 		.cls = cell->cls,
 		.code = cell->failure,
 		.text = text,
+		.context = context,
 		.starting = !(cell->flags & ACTOR__READY)};
 	struct actor__verdict v = {.directive = ACTOR_DIRECTIVE_STOP};
 
@@ -207,7 +234,7 @@ static struct actor__cell *settle(struct actor__cell *cell, const char *text)
 		return NULL;
 	}
 	if (cell->parent && !parent) {
-		send_up(cell, text);
+		send_up(cell, &fault);
 		return NULL;
 	}
 	if (decide(cell->loop, parent, &fault, extra ? extra->strategy : NULL,
@@ -226,11 +253,14 @@ static struct actor__cell *settle(struct actor__cell *cell, const char *text)
 
 void actor__fault_raise(struct actor__cell *cell, const char *text)
 {
-	if (actor__cell_life(cell) >= ACTOR__TERMINATING)
-		return;
-	actor__hold(cell, ACTOR__HELD_SELF);
-	while (cell)
-		cell = settle(cell, text);
+	struct actor__log_context *context = actor__logging_take(&cell->loop->ctx);
+
+	if (actor__cell_life(cell) < ACTOR__TERMINATING) {
+		actor__hold(cell, ACTOR__HELD_SELF);
+		while (cell)
+			cell = settle(cell, text, context);
+	}
+	actor__log_context_unuse(context);
 }
 
 /* ---- between loops ---- */
@@ -239,12 +269,13 @@ void actor__fault_arrive(struct actor__loop *loop, struct actor__notice *fail)
 {
 	struct actor__bond *bond = actor__bond_of_fail(fail);
 	struct actor__cell *parent = actor__slot_find(loop, fail->to); /* it waits for its child */
-	char *copy = fail->pointer;
+	struct details *details = fail->pointer;
 	struct actor__fault fault = {.actor = bond->down.to,
 		.parent = fail->to,
 		.cls = bond->cls,
 		.code = bond->fail_code,
-		.text = copy ? copy : "",
+		.text = details ? details->text : "",
+		.context = details ? details->context : NULL,
 		.starting = bond->fail_starting};
 	struct actor__verdict v;
 
@@ -259,8 +290,8 @@ void actor__fault_arrive(struct actor__loop *loop, struct actor__notice *fail)
 	actor__notice_send(actor__loop_of(loop->system, fault.actor), fail, ACTOR__DIRECTIVE,
 		fault.actor, NULL);
 	while (parent)
-		parent = settle(parent, fault.text);
-	actor__heap_free(copy);
+		parent = settle(parent, fault.text, fault.context);
+	details_free(details);
 }
 
 void actor__fault_directive(struct actor__loop *loop, struct actor__notice *fail)

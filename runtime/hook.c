@@ -2,7 +2,7 @@
 /* Hooks of a class, which may be an older and shorter one. */
 #include "hook.h"
 
-#include "log.h"
+#include "logging.h"
 #include "path.h"
 
 /* Its field, or nothing if the class ends before it. */
@@ -28,22 +28,26 @@ static int result(struct actor_ctx *ctx, int rc)
 {
 	ctx->aftermath = 0;
 	if (ctx->failure)
-		return ctx->failure;
+		rc = ctx->failure;
+	actor__logging_end(ctx, rc < 0);
 	return rc < 0 ? rc : 0;
 }
 
 static void failed_log(struct actor__cell *cell, const char *hook)
 {
 	struct actor_ctx *ctx = &cell->loop->ctx;
+	struct actor__log_context *context;
 	char path[ACTOR__PATH_BYTES];
 	int rc = result(ctx, 0);
 
 	if (!rc)
 		return;
+	context = actor__logging_take(ctx);
 	actor__path_text(cell->loop->system, cell->self, path, sizeof(path));
-	actor__log(cell->loop->system, ACTOR_LOG_ERROR,
+	actor__logging_failure(cell->loop->system, cell->self, context,
 		"actor %s (%s) failed in %s, which ends it anyhow: %s: %s", path, cell->cls->name,
 		hook, actor_strerror(rc), ctx->text);
+	actor__log_context_unuse(context);
 }
 
 int actor__hook_start(struct actor__cell *cell)

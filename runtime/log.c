@@ -161,7 +161,7 @@ int actor_system_log_level(struct actor_system *system, enum actor_log_level lev
 		&system->logger.level, (uint32_t)level, memory_order_relaxed);
 }
 
-static void text_format(char *text, const char *format, va_list arguments)
+void actor__log_format(char *text, const char *format, va_list arguments)
 {
 	int bytes = vsnprintf(text, ACTOR__LOG_BYTES, format, arguments);
 
@@ -243,18 +243,15 @@ int actor__log_record(struct actor_system *system, struct actor_log_record *reco
 	return rc;
 }
 
-/* A line from outside the runtime. */
-static int log_checked(struct actor_system *system, actor_ref actor, enum actor_log_level level,
+static int log_text(struct actor_system *system, actor_ref actor, enum actor_log_level level,
 	const char *format, va_list arguments)
 {
 	char text[ACTOR__LOG_BYTES];
 	struct actor_log_record record = {.level = level, .text = text, .actor = actor};
 
-	if (level < ACTOR_LOG_DEBUG || level > ACTOR_LOG_ERROR || !format)
-		return -EINVAL;
 	if (!actor__log_enabled(&system->logger, level))
 		return 0;
-	text_format(text, format, arguments);
+	actor__log_format(text, format, arguments);
 	return actor__log_record(system, &record);
 }
 
@@ -264,7 +261,7 @@ int actor__log(struct actor_system *system, enum actor_log_level level, const ch
 	int rc;
 
 	va_start(arguments, format);
-	rc = log_checked(system, 0, level, format, arguments);
+	rc = log_text(system, 0, level, format, arguments);
 	va_end(arguments);
 	return rc;
 }
@@ -276,34 +273,7 @@ int actor__log_about(struct actor_system *system, enum actor_log_level level, ac
 	int rc;
 
 	va_start(arguments, format);
-	rc = log_checked(system, actor, level, format, arguments);
-	va_end(arguments);
-	return rc;
-}
-
-int actor_system_log(
-	struct actor_system *system, enum actor_log_level level, const char *format, ...)
-{
-	va_list arguments;
-	int rc;
-
-	if (actor__forked(system))
-		return actor__refusal(system);
-	va_start(arguments, format);
-	rc = log_checked(system, 0, level, format, arguments);
-	va_end(arguments);
-	return rc;
-}
-
-int actor_log(struct actor_ctx *ctx, enum actor_log_level level, const char *format, ...)
-{
-	va_list arguments;
-	int rc;
-
-	if (!ctx)
-		return -EINVAL;
-	va_start(arguments, format);
-	rc = log_checked(ctx->loop->system, ctx->cell->self, level, format, arguments);
+	rc = log_text(system, actor, level, format, arguments);
 	va_end(arguments);
 	return rc;
 }

@@ -8,6 +8,8 @@
 
 #include "core.h"
 
+#include <stdarg.h>
+
 #define ACTOR__LOG_BYTES 1024 /* longest text of a line, with its NUL */
 
 /* Takes the log's part of the options, which are checked here. 0, ACTOR_EOPTIONS, -ENOMEM. After
@@ -30,6 +32,9 @@ int actor__log(struct actor_system *system, enum actor_log_level level, const ch
 /* The same of an actor; 0: of none. */
 int actor__log_about(struct actor_system *system, enum actor_log_level level, actor_ref actor,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Formats into a buffer of ACTOR__LOG_BYTES; a text that is cut ends in "...". */
+void actor__log_format(char *text, const char *format, va_list arguments);
 
 /* Fills in the time. */
 void actor__log_now(struct actor_log_record *record);

@@ -30,10 +30,18 @@ enum actor__poison {
 	ACTOR__POISON_SUSPEND,   /* ends nothing: its messages wait, from now on */
 	ACTOR__POISON_RESUME,    /* and may be handled again */
 };
+struct actor__log_context;
 
 struct actor__block_payload {
 	void *block;
 	size_t bytes;
+	struct actor__log_context *context; /* with ACTOR__CONTEXT */
+};
+
+/* In `bytes` of an envelope with ACTOR__HEAP, which has no other use there. */
+enum actor__block_mark {
+	ACTOR__CONTEXT = 1, /* it carries a context for lines of log */
+	ACTOR__LIFTED = 2,  /* the payload would have its place inside: the block is the runtime's */
 };
 
 /* What travels: half a line of header, half a line of payload. */
@@ -58,6 +66,12 @@ struct actor__envelope {
 };
 
 _Static_assert(sizeof(struct actor__envelope) == 64, "an envelope fills one cache line");
+
+static inline int actor__envelope_with(
+	const struct actor__envelope *envelope, enum actor__block_mark mark)
+{
+	return envelope->flags & ACTOR__HEAP && envelope->bytes & mark;
+}
 
 static inline int actor__envelope_timed(const struct actor__envelope *envelope)
 {

@@ -18,11 +18,12 @@
 	"actor_" #probe "_semaphore: .2byte 0\n"
 
 __asm__(".pushsection .probes, \"aw\", @progbits\n"
-	".balign 8\n"
+	".balign 16\n"
 	".globl actor__semaphores\n"
 	".hidden actor__semaphores\n"
 	".type actor__semaphores, @object\n"
-	"actor__semaphores:\n" ACTOR_ABI_PROBES(SEMAPHORE)
+	"actor__semaphores:\n"
+	".2byte 0\n" ACTOR_ABI_PROBES(SEMAPHORE)
 	".size actor__semaphores, . - actor__semaphores\n"
 	".balign 8\n"
 	".popsection\n");

@@ -11,9 +11,12 @@
 
 #include "abi.h"
 
-/* In the order of ACTOR_ABI_PROBES, 2 bytes each; the first four share one 8-byte word. */
+/* In the order of ACTOR_ABI_PROBES, 2 bytes each. Two 8-byte words are tested as a whole: the one
+ * that begins with turn_end, and the one before it by 2 bytes, which has in place of turn_start
+ * how many handlers have a context for lines of log at the moment. No word crosses a cache line. */
 struct actor__semaphores {
-	_Alignas(8) uint16_t turn_end;
+	_Alignas(16) uint16_t contexts; /* the runtime's, see logging.c */
+	uint16_t turn_end;
 	uint16_t ledger;
 	uint16_t enqueue;
 	uint16_t turn_start;
@@ -32,8 +35,8 @@ struct actor__semaphores {
 extern volatile struct actor__semaphores actor__semaphores
 	__attribute__((visibility("hidden")));
 
-typedef volatile uint64_t __attribute__((may_alias)) actor__semaphores_any;
-typedef volatile uint32_t __attribute__((may_alias)) actor__semaphores_records;
+typedef volatile uint64_t __attribute__((may_alias, aligned(2))) actor__semaphores_any;
+typedef volatile uint32_t __attribute__((may_alias, aligned(2))) actor__semaphores_records;
 
 /* Compilers load a volatile into a register before they test it; this is one instruction less on
  * the way of each message. */
@@ -43,10 +46,11 @@ typedef volatile uint32_t __attribute__((may_alias)) actor__semaphores_records;
 #define ACTOR__COLD_LABEL __attribute__((cold))
 #endif
 #if defined(__x86_64__)
-#define ACTOR__SEMAPHORE_TEST(type, compare)                                                       \
+#define ACTOR__SEMAPHORE_TEST(type, compare, offset)                                               \
 	do {                                                                                       \
 		/* By name: given as an operand, its address would cost a register. */             \
-		__asm__ goto(compare " $0, actor__semaphores(%%rip)\n\tjne %l[listened]"           \
+		__asm__ goto(compare " $0, actor__semaphores+" #offset                                     \
+			      "(%%rip)\n\tjne %l[listened]"                                        \
 			:                                                                          \
 			:                                                                          \
 			: "cc"                                                                     \
@@ -57,20 +61,35 @@ typedef volatile uint32_t __attribute__((may_alias)) actor__semaphores_records;
 		return 1;                                                                          \
 	} while (0)
 #else
-#define ACTOR__SEMAPHORE_TEST(type, compare)                                                       \
-	return __builtin_expect(*(const type *)&actor__semaphores != 0, 0)
+#define ACTOR__SEMAPHORE_TEST(type, compare, offset)                                               \
+	return __builtin_expect(                                                                   \
+		*(const type *)((const volatile char *)&actor__semaphores + (offset)) != 0, 0)
 #endif
 
 /* Is any of turn_end, ledger, enqueue and turn_start listened to? */
 static inline __attribute__((always_inline)) int actor__probes_any(void)
 {
-	ACTOR__SEMAPHORE_TEST(actor__semaphores_any, "cmpq");
+	ACTOR__SEMAPHORE_TEST(actor__semaphores_any, "cmpq", 2);
+}
+
+/* Must a tell take its slow way? Any of turn_end, ledger and enqueue is listened to, or a handler
+ * has a context that travels with what it tells. */
+static inline __attribute__((always_inline)) int actor__probes_tell(void)
+{
+	ACTOR__SEMAPHORE_TEST(actor__semaphores_any, "cmpq", 0);
+}
+
+/* One handler more or less has a context. Any thread; the neighbours are the kernel's. */
+static inline void actor__contexts_add(int difference)
+{
+	__atomic_fetch_add((uint16_t *)(uintptr_t)&actor__semaphores.contexts, difference,
+		__ATOMIC_RELAXED);
 }
 
 /* Are records wanted? Then messages and turns are stamped. */
 static inline __attribute__((always_inline)) int actor__probes_records(void)
 {
-	ACTOR__SEMAPHORE_TEST(actor__semaphores_records, "cmpl");
+	ACTOR__SEMAPHORE_TEST(actor__semaphores_records, "cmpl", 2);
 }
 
 /* Given that some probe of the first four is listened to: is it `ledger` alone? */
@@ -109,6 +128,17 @@ ACTOR_ABI_PROBES(ACTOR__DECLARE)
 static inline int actor__probes_any(void)
 {
 	return 0;
+}
+
+/* Contexts of log lines do not travel then. */
+static inline int actor__probes_tell(void)
+{
+	return 0;
+}
+
+static inline void actor__contexts_add(int difference)
+{
+	(void)difference;
 }
 
 static inline int actor__probes_records(void)

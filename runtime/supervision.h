@@ -28,6 +28,7 @@ struct actor__fault {
 	const struct actor_class *cls;
 	int code;
 	const char *text; /* never NULL */
+	struct actor__log_context *context; /* of the handler; NULL: none */
 	bool starting;	  /* it was not ready for messages yet */
 };
 

@@ -65,8 +65,10 @@ void actor__envelope_unfill(struct actor__envelope *e)
 /* After a failed send the block is the caller's again; a copy of ours is not. */
 static int send_failed(struct actor__envelope *e, int rc)
 {
-	if (rc)
-		actor__envelope_unfill(e);
+	if (!rc)
+		return 0;
+	actor__envelope_unfill(e);
+	actor__envelope_leave(e);
 	return rc;
 }
 
@@ -90,6 +92,13 @@ int actor__send_kept(struct actor__loop *loop, struct actor__envelope *e)
 int actor__send_here(struct actor__loop *loop, struct actor__envelope *e)
 {
 	return send_failed(e, actor__send_kept(loop, e));
+}
+
+int actor__send_with(struct actor_ctx *ctx, struct actor__envelope *e)
+{
+	int rc = ctx->log_context ? actor__envelope_attach(e, ctx->log_context) : 0;
+
+	return rc ? send_failed(e, rc) : actor__send_here(ctx->loop, e);
 }
 
 static int send_outside(struct actor__loop *to, struct actor__envelope *e)
@@ -162,7 +171,7 @@ NOINLINE int tell_slowly(struct actor_ctx *ctx, actor_ref to, struct actor_type 
 	if (rc)
 		return rc;
 	e.head |= extra;
-	return actor__send_here(ctx->loop, &e);
+	return actor__send_with(ctx, &e);
 }
 
 /* The end of a fast tell: asks for a turn if the receiver rests. */
@@ -249,8 +258,12 @@ INLINE int tell_fast(struct actor_ctx *ctx, actor_ref to, struct actor_type *typ
 NOINLINE int tell_observed(struct actor_ctx *ctx, actor_ref to, struct actor_type *type,
 	const void *payload, size_t bytes, uint64_t extra)
 {
-	if (bytes > ACTOR_INLINE_BYTES || ACTOR__LISTENED(enqueue) || !actor__probes_records())
+	if (ctx->log_context)
+		return tell_slowly(ctx, to, type, payload, bytes, extra);
+	if (bytes > ACTOR_INLINE_BYTES || ACTOR__LISTENED(enqueue))
 		return tell_across(ctx, to, type, payload, bytes, extra);
+	if (!actor__probes_records()) /* somebody else has a context */
+		return tell_fast(ctx, to, type, payload, bytes, extra, false);
 	return tell_fast(ctx, to, type, payload, bytes, extra, true);
 }
 
@@ -288,7 +301,7 @@ NOINLINE int tell_sized(struct actor_ctx *ctx, actor_ref to, struct actor_type *
 INLINE int tell(struct actor_ctx *ctx, actor_ref to, struct actor_type *type, const void *payload,
 	size_t bytes, uint64_t extra)
 {
-	if (actor__probes_any())
+	if (actor__probes_tell())
 		return tell_observed(ctx, to, type, payload, bytes, extra);
 	if (bytes != 8)
 		return tell_sized(ctx, to, type, payload, bytes, extra);

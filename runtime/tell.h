@@ -23,6 +23,8 @@ int actor__send_here(struct actor__loop *loop, struct actor__envelope *e);
 /* As actor__send_here(), but after an error the runtime's own copy of a payload is there as well. */
 int actor__send_kept(struct actor__loop *loop, struct actor__envelope *e);
 
+/* The same of a handler, whose context goes along. */
+int actor__send_with(struct actor_ctx *ctx, struct actor__envelope *e);
 int actor__send(struct actor_system *system, struct actor__envelope *e);
 
 #endif

@@ -3,6 +3,7 @@
 #include "turn.h"
 
 #include "extra.h"
+#include "logging.h"
 #include "pending.h"
 #include "queue.h"
 #include "timers.h"
@@ -32,14 +33,17 @@ int actor__turn_aftermath(struct actor_ctx *ctx, struct actor__cell *cell, int r
 	else
 		ctx->text[0] = '\0';
 	if (rc < 0 && ctx->aftermath & ACTOR__PENDED) {
-		if (!actor__pending_revoke(cell, rc))
+		if (!actor__pending_revoke(cell, rc)) {
+			actor__logging_end(ctx, false);
 			return 0;
+		}
 		ctx->aftermath &= ~ACTOR__PENDED;
 	}
 	if (rc < 0) {
 		cell->failure = rc;
 		cell->signals |= ACTOR__SIGNAL_FAILURE;
 	}
+	actor__logging_end(ctx, rc < 0);
 	return rc;
 }
 
@@ -67,6 +71,7 @@ static void poison_take(
 		return;
 	}
 	ctx->text[0] = '\0';
+	actor__logging_end(ctx, true);
 	cell->failure = ACTOR_EKILLED;
 	cell->signals |= ACTOR__SIGNAL_FAILURE;
 }
@@ -90,11 +95,13 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 		return false;
 	}
 	actor__envelope_open(e, &ctx->message);
+	actor__logging_begin(ctx, e);
 	rc = e->flags & ACTOR__REPLY ? reply_handle(ctx, cell, e)
 				     : cell->receive(ctx, &ctx->message);
 	ctx->missed = 0;
 	if (ctx->aftermath || rc < 0)
 		rc = actor__turn_aftermath(ctx, cell, rc);
+	actor__logging_end(ctx, false);
 	if (ctx->aftermath & ACTOR__PENDED)
 		cell->extra->pending->timer = timer;
 	else if (timer)
@@ -105,7 +112,9 @@ bool actor__turn_special(struct actor_ctx *ctx, struct actor__cell *cell, struct
 	}
 	if (turn)
 		actor__observe_message(loop, turn, e, depth, rc < 0);
-	if (!(ctx->aftermath & ACTOR__TAKEN))
+	if (ctx->aftermath & ACTOR__TAKEN)
+		actor__envelope_leave(e);
+	else
 		actor__envelope_release(e);
 	ctx->aftermath = 0;
 	actor__queue_done(cell, e);

@@ -49,6 +49,7 @@ extern uint64_t seed;
 	X(unbecome, 10)                                                                            \
 	X(later, 20)                                                                               \
 	X(work, 15)                                                                                \
+	X(context, 10)                                                                             \
 	X(publish, 4)                                                                              \
 	X(subscribe, 6)                                                                            \
 	X(unsubscribe, 4)                                                                          \

@@ -215,6 +215,16 @@ static void do_work(struct act *act)
 		DO_work);
 }
 
+/* From here on what it tells has one. */
+static void do_context(struct act *act)
+{
+	char value[16] = "";
+
+	for (uint32_t i = random_below(&act->self->random, sizeof(value)); i; i--)
+		value[i - 1] = 'x';
+	count_call(DO_context, actor_log_context_set(act->ctx, "key", value));
+}
+
 static void do_publish(struct act *act)
 {
 	uint64_t payload = 1;

@@ -4,7 +4,7 @@
 # helpers.
 
 TEST_SOURCES    := $(sort $(wildcard tests/test_*.c))
-TEST_OF_RUNTIME := $(shell grep -lE '"tests/(lab|workload|court|family|crowd|pender|failing|configured|watching)\.h"' $(TEST_SOURCES) /dev/null)
+TEST_OF_RUNTIME := $(shell grep -lE '"tests/(lab|misused|workload|court|family|crowd|pender|failing|configured|watching)\.h"' $(TEST_SOURCES) /dev/null)
 TEST_OF_PROBE   := $(filter-out $(TEST_OF_RUNTIME),$(TEST_SOURCES))
 TEST_HEADERS    := $(wildcard tests/*.h)
 TEST_HELPERS    := $(patsubst %.c,$(B)/%.o,$(filter-out tests/lab.c tests/workload.c tests/court.c tests/family.c tests/crowd.c \

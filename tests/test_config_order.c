@@ -82,8 +82,8 @@ static void an_override_is_logged_with_what_it_replaced(void **state)
 		"actor.conf: override: system.drain_ms = 0 instead of the program's 100",
 		"actor.conf: override: dispatcher hybrid-7 instead of the program's mine",
 		"configured by actor.conf",
-		"actor.conf:5: override: class look runs with the file's settings instead of the "
-		"program's",
+		("actor.conf:5: override: class look runs with the file's settings instead of the "
+		 "program's"),
 	};
 	struct actor_dispatcher_spec mine;
 	struct actor_system_options options = {
