@@ -160,6 +160,9 @@ static void once_prints_one_exposition_and_ends(void **state)
 	assert_int_equal(strncmp(tool.out, "# HELP ", 7), 0);
 	assert_non_null(strstr(tool.out, "\nactorprobe_attached 1\n"));
 	assert_int_equal(tool.out[tool.used[0] - 1], '\n');
+	/* One of its classes has a name that is a terminal's command, and no UTF-8. */
+	assert_non_null(
+		strstr(tool.out, "\nactor_created_total{class=\"beta\\\\x1b[31m\\\\xff\"} 0\n"));
 	assert_string_equal(tool.err, "");
 	fake_stop(&fake);
 }
