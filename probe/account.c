@@ -92,7 +92,7 @@ void account_cost(const struct programs *p, uint32_t target, const struct stream
 	for (uint32_t loop = 0; loop < ACTOR_ABI_LOOPS; loop++) {
 		struct loop_account account = {0};
 
-		if (!target || !s || s->loops[loop].known)
+		if (!target || !s || __atomic_load_n(&s->loops[loop].known, __ATOMIC_RELAXED))
 			account_read(fd, target, loop, &account);
 		reading->messages += account.total.messages;
 		reading->hits += account.hits;

@@ -268,7 +268,8 @@ static void account_add(struct stream *s, const struct ring_batch *b)
 	const struct actor_abi_handover *head = &b->head;
 
 	if (!loop->known) {
-		loop->known = true;
+		/* Partner: account_cost(), which looks without the lock. */
+		__atomic_store_n(&loop->known, true, __ATOMIC_RELAXED);
 		loop->first = head->delivered;
 		loop->first_elsewhere = b->elsewhere;
 		loop->first_sequence = head->sequence;

@@ -41,7 +41,11 @@ static int healthy(void *context, const struct server_request *request,
 static int big(void *context, const struct server_request *request, struct server_answer *answer,
 	struct error *error)
 {
-	text_add_char(&answer->body, 'x', BIG);
+	static char page_of_x[65536];
+
+	memset(page_of_x, 'x', sizeof(page_of_x));
+	for (size_t i = 0; i < BIG / sizeof(page_of_x); i++)
+		text_add_bytes(&answer->body, page_of_x, sizeof(page_of_x));
 	return 0;
 }
 
@@ -220,11 +224,11 @@ static void a_slow_reader_is_cut_and_others_are_served(void **state)
 	struct server *s;
 	int slow;
 
-	open_within(&s, &address, "127.0.0.1:0", 400);
+	open_within(&s, &address, "127.0.0.1:0", 1500);
 	slow = call(&address);
 	send(slow, request, strlen(request), 0);
 	assert_answers(&address);
-	usleep(1500000);
+	usleep(4000000);
 	assert_answers(&address);
 	assert_true(drain(slow) < BIG);
 	server_close(s);
