@@ -2,8 +2,8 @@
 /* Attributes the time in which a loop's thread is off the CPU to the actor whose turn is open.
  *
  * Attached only while a diagnosis runs. All other threads of the host cost one look-up per switch.
- * The actor is read from the target's own slot: when a thread is switched out it is the current one,
- * so that its memory is at hand; a page that is away reads as no turn.
+ * The actor is read from the target's own slot: when a thread is switched out it is the current
+ * one, so that its memory is at hand; a page that is away reads as no turn.
  */
 #include <stdbool.h>
 #include <stddef.h>

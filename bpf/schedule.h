@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#define SCHEDULE_THREADS 256u
-#define SCHEDULE_ROWS	 8192u
+#define SCHEDULE_THREADS  256u
+#define SCHEDULE_ROWS	  8192u
 #define SCHEDULE_RUNNABLE INT64_MIN /* as a call: not blocked, waiting for a CPU */
 
 enum schedule_state {
@@ -18,10 +18,10 @@ enum schedule_state {
 
 /* A thread of a loop; written by the collector before the programs are attached, then by them. */
 struct schedule_thread {
-	uint64_t slot; /* address of the running actor's id in the target */
+	uint64_t slot;	/* address of the running actor's id in the target */
 	uint64_t actor; /* when it was switched out; 0: outside of any turn */
 	uint64_t since_ns;
-	int64_t call; /* the system call it was switched out in, below 0 none */
+	int64_t call;	/* the system call it was switched out in, below 0 none */
 	uint64_t state; /* enum schedule_state */
 };
 

@@ -17,7 +17,7 @@ struct thread {
 	uint32_t thread; /* as the target calls it */
 	pid_t task;	 /* as we do; 0 unknown */
 	bool accounted;
-	uint64_t cpu_ns, starved_ns;	 /* at the beginning ... */
+	uint64_t cpu_ns, starved_ns;	       /* at the beginning ... */
 	uint64_t last_cpu_ns, last_starved_ns; /* ... and when it was looked at last */
 };
 
@@ -68,8 +68,7 @@ static void thread_begin(struct diagnosis *d, const struct actor_abi_loop *loop)
 		return;
 	t->thread = loop->thread;
 	t->task = threads_find(d->pid, loop->thread);
-	t->accounted =
-		t->task && threads_time(d->pid, t->task, &t->cpu_ns, &t->starved_ns) == 0;
+	t->accounted = t->task && threads_time(d->pid, t->task, &t->cpu_ns, &t->starved_ns) == 0;
 	t->last_cpu_ns = t->cpu_ns;
 	t->last_starved_ns = t->starved_ns;
 }
@@ -211,8 +210,7 @@ static int now_fill(const struct diagnosis *d, const struct aggregate *a, struct
 	return loops_fill(d, a, e) < 0 || deep_fill(d, a, e) < 0 ? -1 : 0;
 }
 
-static void time_take(
-	void *data, const struct schedule_key *key, const struct schedule_time *time)
+static void time_take(void *data, const struct schedule_key *key, const struct schedule_time *time)
 {
 	const struct gather_blocked row = {
 		.actor = key->actor,

@@ -26,7 +26,8 @@ struct evidence_times {
 
 /* Who tells an actor most. */
 struct evidence_sender {
-	char *actor; /* path; NULL: nobody, the mail comes from timers, callbacks or other threads */
+	char *actor; /* path; NULL: nobody, the mail comes from timers, callbacks or other threads
+		      */
 	char *class_name;
 	double share; /* of the messages that the receiver handled */
 };
@@ -56,11 +57,11 @@ struct evidence_class {
 	char *actor;
 	uint64_t actor_messages;
 	double actor_turns_share; /* of all turns of the dispatcher */
-	double wait_growth; /* how much longer its messages wait, per time that passed */
-	uint64_t depth;	    /* of its mailbox, as last seen */
+	double wait_growth;	  /* how much longer its messages wait, per time that passed */
+	uint64_t depth;		  /* of its mailbox, as last seen */
 	struct evidence_sender sender;
 	uint64_t sender_turn_ns; /* mean of a turn of that sender; 0 unknown */
-	uint64_t senders; /* different ones, at least */
+	uint64_t senders;	 /* different ones, at least */
 };
 
 struct evidence_dispatcher {
@@ -100,7 +101,7 @@ struct evidence_loop {
 struct evidence_deep {
 	char *actor, *class_name, *dispatcher;
 	uint64_t messages;
-	uint64_t before; /* at the beginning; 0: fewer than 10 000 */
+	uint64_t before;    /* at the beginning; 0: fewer than 10 000 */
 	uint64_t oldest_ns; /* 0 unknown */
 };
 
@@ -110,12 +111,12 @@ struct evidence {
 	bool alive;
 	uint64_t elapsed_ns;
 	uint64_t delivered;
-	uint64_t unseen;    /* messages and records that are not in here one by one */
+	uint64_t unseen; /* messages and records that are not in here one by one */
 	uint64_t attach_ns;
-	double overhead;    /* of a core, estimated cost of observing in the target */
-	double steal;	    /* share of the host's time that its own host took */
-	bool scheduled;	    /* the kernel told when the threads ran, waited and blocked */
-	char *unscheduled;  /* else why not */
+	double overhead;   /* of a core, estimated cost of observing in the target */
+	double steal;	   /* share of the host's time that its own host took */
+	bool scheduled;	   /* the kernel told when the threads ran, waited and blocked */
+	char *unscheduled; /* else why not */
 	struct evidence_class *classes;
 	size_t class_count;
 	struct evidence_dispatcher *dispatchers;

@@ -8,7 +8,7 @@
 #include "probe/bucket.h"
 #include "probe/gathered.h"
 
-#define SHORT_KEY(slot, generation) ((uint64_t)(slot) << 32 | ((generation) & 0xffff))
+#define SHORT_KEY(slot, generation) ((uint64_t)(slot) << 32 | ((generation)&0xffff))
 
 struct gather *gather_new(void)
 {
@@ -66,7 +66,8 @@ static struct gathered_class *class_place(struct gather *g, uint32_t dispatcher,
 
 static struct gathered_class *class_of(struct gather *g, uint64_t meta)
 {
-	uint32_t class_id = actor_abi_meta_class(meta), dispatcher = actor_abi_meta_dispatcher(meta);
+	uint32_t class_id = actor_abi_meta_class(meta),
+		 dispatcher = actor_abi_meta_dispatcher(meta);
 
 	return class_id || dispatcher ? class_place(g, dispatcher, class_id) : NULL;
 }

@@ -223,8 +223,8 @@ static void loops_fill(const struct gather *g, struct evidence *e)
 		to->turn_ns = from->turn_ns;
 		to->passes = from->gap.count;
 		times_fill(&to->gap, &from->gap);
-		to->longest_gap_ns = from->gap.max > from->unpolled_ns ? from->gap.max
-								       : from->unpolled_ns;
+		to->longest_gap_ns =
+			from->gap.max > from->unpolled_ns ? from->gap.max : from->unpolled_ns;
 	}
 }
 

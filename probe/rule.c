@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#define BIT(id)	   (1u << (id))
-#define ALL	   (BIT(RULES) - 1)
-#define LATER(id)  (ALL & ~(BIT(id) | (BIT(id) - 1)))
-#define QUEUES	   LATER(RULE_CPU)
-#define NO_CAUSE   (BIT(RULE_UNEXPLAINED) | BIT(RULE_UNSEEN) | BIT(RULE_HEALTHY))
+#define BIT(id)	  (1u << (id))
+#define ALL	  (BIT(RULES) - 1)
+#define LATER(id) (ALL & ~(BIT(id) | (BIT(id) - 1)))
+#define QUEUES	  LATER(RULE_CPU)
+#define NO_CAUSE  (BIT(RULE_UNEXPLAINED) | BIT(RULE_UNSEEN) | BIT(RULE_HEALTHY))
 
 const struct rule rule_table[RULES] = {
 	{RULE_HOST, "host_contention", "the host does not let the loop run", VERDICT_WARNING,
@@ -19,10 +19,10 @@ const struct rule rule_table[RULES] = {
 		NO_CAUSE, "a slow program: the cost is counted by hits of the probes",
 		"the program is as slow when nobody observes it"},
 	{RULE_STUCK, "stuck_now", "a handler does not return", VERDICT_CRITICAL, rule_stuck,
-		LATER(RULE_STUCK) & ~BIT(RULE_RESTARTS),
-		"an idle loop: it has no open turn", "the turn ends by itself a moment later"},
-	{RULE_RESTARTS, "restart_loop", "actors fail and restart again and again",
-		VERDICT_CRITICAL, rule_restarts, NO_CAUSE | QUEUES,
+		LATER(RULE_STUCK) & ~BIT(RULE_RESTARTS), "an idle loop: it has no open turn",
+		"the turn ends by itself a moment later"},
+	{RULE_RESTARTS, "restart_loop", "actors fail and restart again and again", VERDICT_CRITICAL,
+		rule_restarts, NO_CAUSE | QUEUES,
 		"single failures: fewer than three, or rare among its turns",
 		"the failing message is gone and restarts stop"},
 	{RULE_LOCK, "lock_contention", "handlers wait for a lock", VERDICT_WARNING, rule_lock,
@@ -39,8 +39,8 @@ const struct rule rule_table[RULES] = {
 		VERDICT_CRITICAL, rule_microtask, LATER(RULE_MICROTASK),
 		"real idleness: the loop runs turns and does not poll",
 		"timers and I/O of this loop are in time"},
-	{RULE_BUDGET_HIGH, "actor_budget_high", "an actor takes too much per turn",
-		VERDICT_WARNING, rule_budget_high, LATER(RULE_BUDGET_HIGH),
+	{RULE_BUDGET_HIGH, "actor_budget_high", "an actor takes too much per turn", VERDICT_WARNING,
+		rule_budget_high, LATER(RULE_BUDGET_HIGH),
 		"a heavy handler: single handlers are short",
 		"with the lower throughput the others wait as long"},
 	{RULE_DISPATCHER_HIGH, "dispatcher_budget_high", "a dispatcher takes too much per pass",
@@ -54,13 +54,13 @@ const struct rule rule_table[RULES] = {
 	{RULE_LONE, "lone_actor_on_throughput", "a throughput dispatcher has one actor",
 		VERDICT_WARNING, rule_lone, LATER(RULE_LONE),
 		"many actors: nearly all turns are of one", "another dispatcher is no faster"},
-	{RULE_BUDGET_LOW, "actor_budget_low", "an actor takes too little per turn",
-		VERDICT_WARNING, rule_budget_low, LATER(RULE_BUDGET_LOW),
+	{RULE_BUDGET_LOW, "actor_budget_low", "an actor takes too little per turn", VERDICT_WARNING,
+		rule_budget_low, LATER(RULE_BUDGET_LOW),
 		"a slow handler: handlers are short, waiting for turns is most of the time",
 		"with the higher throughput the queue drains no faster"},
 	{RULE_FLOOD, "mailbox_flood", "a mailbox gets more than its actor handles",
-		VERDICT_CRITICAL, rule_flood, LATER(RULE_FLOOD),
-		"a burst: the wait keeps growing", "the mailbox shrinks by itself"},
+		VERDICT_CRITICAL, rule_flood, LATER(RULE_FLOOD), "a burst: the wait keeps growing",
+		"the mailbox shrinks by itself"},
 	{RULE_UNFAIR, "unfair_sender", "one sender fills a mailbox that others share",
 		VERDICT_WARNING, rule_unfair, LATER(RULE_UNFAIR),
 		"many equal senders: one of them has most of the messages",
@@ -74,10 +74,11 @@ const struct rule rule_table[RULES] = {
 		"load: the loop is mostly idle and its turns start at once",
 		"on one loop the pair is as slow"},
 	{RULE_UNEXPLAINED, "unexplained", "messages wait, and no rule says why", VERDICT_WARNING,
-		rule_unexplained, LATER(RULE_UNEXPLAINED), "a known cause: none of the rules applies",
-		"a longer observation finds a cause"},
+		rule_unexplained, LATER(RULE_UNEXPLAINED),
+		"a known cause: none of the rules applies", "a longer observation finds a cause"},
 	{RULE_UNSEEN, "too_little_seen", "too little was seen for a verdict", VERDICT_FINE,
-		rule_unseen, LATER(RULE_UNSEEN), "health: that needs messages", "more messages come"},
+		rule_unseen, LATER(RULE_UNSEEN), "health: that needs messages",
+		"more messages come"},
 	{RULE_HEALTHY, "healthy", "nothing waits for long", VERDICT_FINE, rule_healthy, 0,
 		"a microtask dispatcher's low delay, which is no headroom",
 		"users wait, and not for this process"},

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules about budgets: of an actor's turn, of a dispatcher's pass, and dispatchers that have none. */
+/* Rules about budgets: of an actor's turn, of a dispatcher's pass, and dispatchers that have none.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "probe/rule.h"
 #include "runtime/abi.h"
 
-#define DELAY_BAD_NS	   5000000u
-#define MONOPOLY_NS	   50000000u /* a loop that does not poll for so long */
-#define PASS_GOAL_NS	   5000000.0
-#define BUDGET_OF_TURNS	   0.2
-#define PART_OF_DELAY	   0.25 /* a turn that is so much of the delay made it */
-#define LOW_CAP		   64u
-#define LOW_VALUE_MOST	   256u
-#define EFFICIENCY_LOW	   0.5
+#define DELAY_BAD_NS	5000000u
+#define MONOPOLY_NS	50000000u /* a loop that does not poll for so long */
+#define PASS_GOAL_NS	5000000.0
+#define BUDGET_OF_TURNS 0.2
+#define PART_OF_DELAY	0.25 /* a turn that is so much of the delay made it */
+#define LOW_CAP		64u
+#define LOW_VALUE_MOST	256u
+#define EFFICIENCY_LOW	0.5
 
 static uint64_t clamp(double value, uint64_t least, uint64_t most)
 {
@@ -57,7 +58,8 @@ bool rule_microtask(const struct evidence *e, struct verdict *v)
 			(double)d->turn_ns < 0.5 * (double)loop->turn_ns)
 			continue;
 		rule_subject(v, c);
-		verdict_add(v, "longest time without poll", VERDICT_NS, (double)loop->longest_gap_ns);
+		verdict_add(
+			v, "longest time without poll", VERDICT_NS, (double)loop->longest_gap_ns);
 		verdict_add(v, "dispatcher delay p99", VERDICT_NS, (double)d->delay.p99_ns);
 		verdict_add(v, "turns", VERDICT_COUNT, (double)d->turns);
 		verdict_add(v, "yields", VERDICT_COUNT, (double)d->idle_yields);
@@ -84,7 +86,8 @@ static bool others_wait(const struct evidence *e, const struct evidence_class *c
 	for (size_t i = 0; i < e->class_count; i++)
 		if (&e->classes[i] != c && e->classes[i].loop == c->loop &&
 			e->classes[i].turns >= 20 &&
-			(double)e->classes[i].delay.p99_ns >= PART_OF_DELAY * (double)c->turn.p99_ns)
+			(double)e->classes[i].delay.p99_ns >=
+				PART_OF_DELAY * (double)c->turn.p99_ns)
 			return true;
 	return false;
 }
@@ -93,8 +96,8 @@ static bool takes_much(const struct evidence *e, const struct evidence_class *c)
 {
 	const struct evidence_dispatcher *d = &e->dispatchers[c->dispatcher_at];
 
-	return c->cap >= 2 && c->turns >= 20 && c->handler.count >= 20 && c->handler.p99_ns < RULE_LONG_NS &&
-	       (double)c->turn.p99_ns >= RULE_LONG_NS &&
+	return c->cap >= 2 && c->turns >= 20 && c->handler.count >= 20 &&
+	       c->handler.p99_ns < RULE_LONG_NS && (double)c->turn.p99_ns >= RULE_LONG_NS &&
 	       (double)c->budget_turns >= BUDGET_OF_TURNS * (double)c->turns &&
 	       (double)c->turn.p99_ns >= PART_OF_DELAY * (double)d->delay.p99_ns &&
 	       ((double)c->turn.p99_ns >= RULE_BAD_NS || others_wait(e, c));
@@ -132,13 +135,13 @@ static bool takes_little(const struct evidence *e, const struct evidence_class *
 {
 	double turn = mean_ns(&c->turn), delay = mean_ns(&c->delay);
 
-	return c->cap && c->cap <= LOW_CAP && c->handler.count >= 20 && c->turns >= RULE_MESSAGES_LEAST &&
+	return c->cap && c->cap <= LOW_CAP && c->handler.count >= 20 &&
+	       c->turns >= RULE_MESSAGES_LEAST &&
 	       (double)c->budget_turns >= 0.5 * (double)c->turns &&
 	       (double)c->wait.p99_ns >= RULE_LONG_NS && c->delay.p99_ns < DELAY_BAD_NS &&
 	       (double)c->wait.p99_ns >= 4 * (double)c->delay.p99_ns &&
 	       c->cap * mean_ns(&c->handler) < RULE_GOAL_NS / 4 &&
-	       turn < EFFICIENCY_LOW * (turn + delay) &&
-	       e->dispatchers[c->dispatcher_at].turns > 0;
+	       turn < EFFICIENCY_LOW * (turn + delay) && e->dispatchers[c->dispatcher_at].turns > 0;
 }
 
 bool rule_budget_low(const struct evidence *e, struct verdict *v)
@@ -225,8 +228,8 @@ bool rule_lone(const struct evidence *e, struct verdict *v)
 		rule_subject(v, c);
 		v->actor = c->actor;
 		verdict_add(v, "of all turns", VERDICT_SHARE, c->actor_turns_share);
-		verdict_add(v, "turns per yield", VERDICT_COUNT,
-			rule_share((double)d->units, yields));
+		verdict_add(
+			v, "turns per yield", VERDICT_COUNT, rule_share((double)d->units, yields));
 		verdict_add(v, "full turns", VERDICT_SHARE,
 			rule_share((double)c->budget_turns, (double)c->turns));
 		verdict_add(v, "wait p99", VERDICT_NS, (double)c->wait.p99_ns);
@@ -252,8 +255,8 @@ static bool is_crowded(const struct evidence *e, size_t i)
 	if (!loop || d->actors < 8 || d->delay.p99_ns < DELAY_BAD_NS || rule_busy(e, loop) < 0.6)
 		return false;
 	for (size_t k = 0; k < e->class_count; k++)
-		if (e->classes[k].dispatcher_at == i && (double)e->classes[k].turn.p99_ns >
-								PART_OF_DELAY * (double)d->delay.p99_ns)
+		if (e->classes[k].dispatcher_at == i &&
+			(double)e->classes[k].turn.p99_ns > PART_OF_DELAY * (double)d->delay.p99_ns)
 			return false;
 	return true;
 }

@@ -5,14 +5,14 @@
 
 #include "probe/rule.h"
 
-#define GROWTH_LEAST	0.05
-#define FLOOD_DEPTH	1000u
-#define FLOOD_WAIT_NS	20000000u
-#define UNFAIR_SHARE	0.6
-#define UNFAIR_WAIT_NS	5000000u
-#define STORM_ACTORS	50u
-#define STORM_DELAY_NS	2000000u
-#define WAKE_WAIT_NS	10000u
+#define GROWTH_LEAST   0.05
+#define FLOOD_DEPTH    1000u
+#define FLOOD_WAIT_NS  20000000u
+#define UNFAIR_SHARE   0.6
+#define UNFAIR_WAIT_NS 5000000u
+#define STORM_ACTORS   50u
+#define STORM_DELAY_NS 2000000u
+#define WAKE_WAIT_NS   10000u
 
 static double per_second(double count, uint64_t ns)
 {
@@ -63,16 +63,16 @@ static bool is_flooded(const struct evidence_class *c)
 static void sender_say(struct verdict *v, const struct evidence_class *c)
 {
 	if (c->sender.actor)
-		snprintf(v->remark, sizeof(v->remark), "%.0f %% of its messages come from %.120s (%.60s)",
-			100 * c->sender.share, c->sender.actor,
-			c->sender.class_name ? c->sender.class_name : "?");
+		snprintf(v->remark, sizeof(v->remark),
+			"%.0f %% of its messages come from %.120s (%.60s)", 100 * c->sender.share,
+			c->sender.actor, c->sender.class_name ? c->sender.class_name : "?");
 	else
 		snprintf(v->remark, sizeof(v->remark),
 			"no single sender that is known has most of its messages");
 }
 
-/* By the root alone: a mailbox that was deep when the observation began hides the stamps of all that
- * came later. */
+/* By the root alone: a mailbox that was deep when the observation began hides the stamps of all
+ * that came later. */
 static bool deep_flood(const struct evidence *e, struct verdict *v)
 {
 	const struct evidence_deep *worst = NULL;
@@ -137,7 +137,8 @@ bool rule_flood(const struct evidence *e, struct verdict *v)
 	v->knob = "mailbox.capacity";
 	v->value = (uint64_t)(service / 10) + 1;
 	snprintf(v->advice, sizeof(v->advice),
-		"bound this mailbox (a tenth of a second of work), let the sender wait for answers, "
+		"bound this mailbox (a tenth of a second of work), let the sender wait for "
+		"answers, "
 		"or share the work among several actors");
 	return true;
 }
@@ -199,7 +200,8 @@ bool rule_cross_loop(const struct evidence *e, struct verdict *v)
 		verdict_add(v, "loop busy", VERDICT_SHARE, rule_busy(e, loop));
 		v->confidence = 0.8;
 		snprintf(v->advice, sizeof(v->advice),
-			"put actors that answer each other on one loop, or send several messages at "
+			"put actors that answer each other on one loop, or send several messages "
+			"at "
 			"once");
 		return true;
 	}

@@ -6,16 +6,16 @@
 
 #include "probe/rule.h"
 
-#define STUCK_NS	   1000000000u
-#define STUCK_TIMES	   4 /* longer than what its class usually takes */
-#define RESTARTS_LEAST	   3
-#define RESTARTS_OF_TURNS  0.01
-#define HANDLERS_LEAST	   5
-#define BLOCKED_OF_TURN	   0.2
-#define BLOCKED_OF_TIME	   0.01
-#define BLOCKED_LEAST_NS   300000u
-#define WORKING_OF_TIME	   0.02
-#define ON_CPU_OF_TURN	   0.7
+#define STUCK_NS	  1000000000u
+#define STUCK_TIMES	  4 /* longer than what its class usually takes */
+#define RESTARTS_LEAST	  3
+#define RESTARTS_OF_TURNS 0.01
+#define HANDLERS_LEAST	  5
+#define BLOCKED_OF_TURN	  0.2
+#define BLOCKED_OF_TIME	  0.01
+#define BLOCKED_LEAST_NS  300000u
+#define WORKING_OF_TIME	  0.02
+#define ON_CPU_OF_TURN	  0.7
 
 /* ---- stuck now ---- */
 
@@ -161,8 +161,7 @@ static const struct evidence_class *waiter(const struct evidence *e)
 
 		if (c->handler.count >= HANDLERS_LEAST && c->handler.p99_ns >= RULE_LONG_NS &&
 			(double)c->turn.sum_ns >= WORKING_OF_TIME * (double)e->elapsed_ns && loop &&
-			loop->accounted &&
-			(double)c->turn.sum_ns >= 0.5 * (double)loop->turn_ns &&
+			loop->accounted && (double)c->turn.sum_ns >= 0.5 * (double)loop->turn_ns &&
 			(double)loop->cpu_ns + (double)loop->starved_ns <
 				0.6 * (double)loop->turn_ns)
 			return c;
@@ -178,7 +177,8 @@ bool rule_blocking(const struct evidence *e, struct verdict *v)
 		return false;
 	if (e->scheduled) {
 		blocked_facts(v, c);
-		snprintf(v->remark, sizeof(v->remark), "the call is %s", evidence_call_name(c->call));
+		snprintf(v->remark, sizeof(v->remark), "the call is %s",
+			evidence_call_name(c->call));
 		v->confidence = 0.95;
 	} else {
 		rule_subject(v, c);
@@ -190,7 +190,8 @@ bool rule_blocking(const struct evidence *e, struct verdict *v)
 		v->confidence = 0.6;
 	}
 	snprintf(v->advice, sizeof(v->advice),
-		"use libuv's asynchronous call or actor_pending_work(); if it must block, give this "
+		"use libuv's asynchronous call or actor_pending_work(); if it must block, give "
+		"this "
 		"class a loop of its own");
 	return true;
 }
@@ -242,7 +243,8 @@ bool rule_cpu(const struct evidence *e, struct verdict *v)
 	if (worst->handler.p99_ns >= RULE_BAD_NS)
 		v->severity = VERDICT_CRITICAL;
 	snprintf(v->advice, sizeof(v->advice),
-		"split the work into several messages, or do it by actor_work() or on a loop of its "
+		"split the work into several messages, or do it by actor_work() or on a loop of "
+		"its "
 		"own; no dispatcher makes a handler faster");
 	if (worst->cap > 1) {
 		v->knob = "actor.throughput";

@@ -52,6 +52,7 @@ bool rule_observer(const struct evidence *e, struct verdict *v)
 		return false;
 	verdict_add(v, "cost of observing", VERDICT_SHARE, e->overhead);
 	v->confidence = 0.7;
-	snprintf(v->advice, sizeof(v->advice), "observe in mode ledger, for less long, or with hist --sample");
+	snprintf(v->advice, sizeof(v->advice),
+		"observe in mode ledger, for less long, or with hist --sample");
 	return true;
 }

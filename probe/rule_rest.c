@@ -5,17 +5,20 @@
 #include "probe/rule.h"
 #include "runtime/abi.h"
 
-#define SEEN_LEAST  100u
-#define HIGH_NS	    10000000u /* a wait or delay that users feel */
+#define SEEN_LEAST 100u
+#define HIGH_NS	   10000000u /* a wait or delay that users feel */
 
 /* The table of decisions: wait, handler and delay, each high or low. */
 static const char *const decisions[2][2][2] = {
 	{{"all is low: the mail that waits is rare",
-		 "delay high: turns compete; something on this dispatcher does not give it back, or "
+		 "delay high: turns compete; something on this dispatcher does not give it back, "
+		 "or "
 		 "too many actors share it: split the dispatcher or lower its budget"},
-		{"handler high: the handler itself is the cost; no setting of a dispatcher makes it "
+		{"handler high: the handler itself is the cost; no setting of a dispatcher makes "
+		 "it "
 		 "faster, and a higher throughput makes it worse for all others",
-			"handler and delay high: the slow handlers hold the others back; give them a "
+			"handler and delay high: the slow handlers hold the others back; give them "
+			"a "
 			"loop of their own"}},
 	{{"wait high, delay low: turns start in time and one actor's own queue is the backlog: "
 	  "raise that actor's throughput, not the dispatcher's budget",

@@ -27,11 +27,12 @@ static char *why_not(int r)
 	if (*missing)
 		r = asprintf(&text, "%s is missing", missing);
 	else if (r == -ENOENT || r == -ESRCH || r == -EINVAL)
-		r = asprintf(&text, "this kernel has no types of its own (BTF) or no tracepoints of "
-				    "its scheduler for BPF");
+		r = asprintf(&text,
+			"this kernel has no types of its own (BTF) or no tracepoints of "
+			"its scheduler for BPF");
 	else
-		r = asprintf(&text, "the kernel refuses the scheduler's tracepoints: %s",
-			strerror(-r));
+		r = asprintf(
+			&text, "the kernel refuses the scheduler's tracepoints: %s", strerror(-r));
 	return r < 0 ? NULL : text;
 }
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VERDICT_FACTS 8
+#define VERDICT_FACTS	   8
 #define VERDICT_TEXT_BYTES 320
 
 enum verdict_severity {

@@ -11,10 +11,10 @@
 
 #include "probe/gather.h"
 
-#define ROOM 300u
-#define MS   1000000ull
-#define SINK (1ull << 56 | 7ull << 32 | 5) /* loop 1, slot 7, generation 5 */
-#define TELLER (1u << 24 | 9u)		   /* a slot */
+#define ROOM   300u
+#define MS     1000000ull
+#define SINK   (1ull << 56 | 7ull << 32 | 5) /* loop 1, slot 7, generation 5 */
+#define TELLER (1u << 24 | 9u)		     /* a slot */
 
 static struct {
 	struct ring_batch batch;
@@ -33,8 +33,7 @@ static int set_up(void **state)
 	classes[1] = (struct directory_name){.text = (char *)"sink"};
 	dispatchers[1] = (struct directory_name){
 		.text = (char *)"hybrid", .kind = ACTOR_ABI_HYBRID, .budget = 64};
-	directory = (struct directory){
-		.classes = {classes, 3}, .dispatchers = {dispatchers, 3}};
+	directory = (struct directory){.classes = {classes, 3}, .dispatchers = {dispatchers, 3}};
 	g = gather_new();
 	assert_non_null(g);
 	gather_start(g, &nanoseconds);
@@ -51,8 +50,8 @@ static int tear_down(void **state)
 static void put(uint64_t kind, uint64_t flags, uint64_t who, uint64_t first, uint64_t second)
 {
 	assert_true(b.batch.records < ROOM);
-	b.batch.record[b.batch.records++] = (struct actor_abi_record){
-		actor_abi_meta(kind, flags, 1, 1, 1), who, first, second};
+	b.batch.record[b.batch.records++] =
+		(struct actor_abi_record){actor_abi_meta(kind, flags, 1, 1, 1), who, first, second};
 }
 
 static void message(uint64_t flags, uint32_t sender, uint64_t wait, uint64_t depth)
@@ -208,8 +207,7 @@ static void the_kernels_word_goes_to_the_actors_class(void **state)
 {
 	struct evidence e;
 	const struct gather_blocked rows[] = {
-		{SINK, 35, true, 4 * MS, 3 * MS},
-		{SINK, 0, true, 1 * MS, 1 * MS},
+		{SINK, 35, true, 4 * MS, 3 * MS}, {SINK, 0, true, 1 * MS, 1 * MS},
 		{SINK, 0, false, 2 * MS, 2 * MS},
 		{SINK + (1ull << 32), 0, true, 900 * MS, 9 * MS}, /* nobody we know */
 	};

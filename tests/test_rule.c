@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of the diagnosis on hand-made evidence: each on its cause, and not on its look-alike. */
+/* The rules of the diagnosis on hand-made evidence: each on its cause, and not on its look-alike.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,26 +33,50 @@ static struct evidence_times times(uint64_t n, uint64_t p50, uint64_t p99)
 static int set_up(void **state)
 {
 	(void)state;
-	loops[0] = (struct evidence_loop){.loop = 0, .thread = 7, .turn_ns = 2 * S, .passes = 10000,
-		.gap = times(10000, 100 * US, 500 * US), .longest_gap_ns = 2 * MS,
-		.accounted = true, .cpu_ns = 2 * S, .state = 'S'};
+	loops[0] = (struct evidence_loop){.loop = 0,
+		.thread = 7,
+		.turn_ns = 2 * S,
+		.passes = 10000,
+		.gap = times(10000, 100 * US, 500 * US),
+		.longest_gap_ns = 2 * MS,
+		.accounted = true,
+		.cpu_ns = 2 * S,
+		.state = 'S'};
 	dispatchers[0] = (struct evidence_dispatcher){.name = (char *)"hybrid",
-		.kind = ACTOR_ABI_HYBRID, .budget = 64, .actors = 11, .turns = 20000,
-		.turn_ns = 2 * S, .delay = times(20000, 5 * US, 200 * US), .idle_yields = 10000,
+		.kind = ACTOR_ABI_HYBRID,
+		.budget = 64,
+		.actors = 11,
+		.turns = 20000,
+		.turn_ns = 2 * S,
+		.delay = times(20000, 5 * US, 200 * US),
+		.idle_yields = 10000,
 		.units = 20000};
 	for (int i = 0; i < 2; i++)
 		classes[i] = (struct evidence_class){.dispatcher = (char *)"hybrid",
-			.name = (char *)(i ? "quiet" : "subject"), .actors = i ? 10 : 1,
-			.messages = 10000, .wait = times(10000, 10 * US, 300 * US),
+			.name = (char *)(i ? "quiet" : "subject"),
+			.actors = i ? 10 : 1,
+			.messages = 10000,
+			.wait = times(10000, 10 * US, 300 * US),
 			.handler = times(10000, 5 * US, 20 * US),
 			.turn = times(10000, 5 * US, 20 * US),
-			.delay = times(10000, 5 * US, 200 * US), .turns = 10000,
+			.delay = times(10000, 5 * US, 200 * US),
+			.turns = 10000,
 			.actor = (char *)(i ? "/user/quiet" : "/user/subject"),
-			.actor_messages = 10000, .actor_turns_share = 0.5, .depth = 1,
-			.sender = {(char *)"/user/source", (char *)"source", 0.2}, .senders = 5};
-	e = (struct evidence){.pid = 1, .alive = true, .elapsed_ns = 10 * S, .delivered = 20000,
-		.scheduled = true, .classes = classes, .class_count = 2,
-		.dispatchers = dispatchers, .dispatcher_count = 1, .loops = loops,
+			.actor_messages = 10000,
+			.actor_turns_share = 0.5,
+			.depth = 1,
+			.sender = {(char *)"/user/source", (char *)"source", 0.2},
+			.senders = 5};
+	e = (struct evidence){.pid = 1,
+		.alive = true,
+		.elapsed_ns = 10 * S,
+		.delivered = 20000,
+		.scheduled = true,
+		.classes = classes,
+		.class_count = 2,
+		.dispatchers = dispatchers,
+		.dispatcher_count = 1,
+		.loops = loops,
 		.loop_count = 1};
 	return 0;
 }
@@ -202,8 +227,10 @@ static struct evidence_deep deep[1];
 static void make_deep_flood(void)
 {
 	deep[0] = (struct evidence_deep){.actor = (char *)"/user/subject",
-		.class_name = (char *)"subject", .dispatcher = (char *)"hybrid",
-		.messages = 60000, .before = 50000};
+		.class_name = (char *)"subject",
+		.dispatcher = (char *)"hybrid",
+		.messages = 60000,
+		.before = 50000};
 	e.deep = deep;
 	e.deep_count = 1;
 	classes[0].wait.count = 0; /* none of it was stamped */

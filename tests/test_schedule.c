@@ -30,8 +30,8 @@ static sem_t known, go, done;
 
 static void sleep_ns(uint64_t ns)
 {
-	const struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u),
-		.tv_nsec = (long)(ns % 1000000000u)};
+	const struct timespec t = {
+		.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
 
 	nanosleep(&t, NULL);
 }

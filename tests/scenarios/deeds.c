@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Computing is counted by the thread's own CPU time, so that who is starved computes for as long. */
+/* Computing is counted by the thread's own CPU time, so that who is starved computes for as long.
+ */
 #define _GNU_SOURCE
 #include "tests/scenarios/deeds.h"
 
@@ -85,7 +86,8 @@ static void rivals_start(uint64_t rivals)
 		return;
 	CPU_ZERO(&set);
 	CPU_SET((unsigned int)sched_getcpu(), &set);
-	pthread_setaffinity_np(pthread_self(), sizeof(set), &set); /* threads made later inherit it */
+	pthread_setaffinity_np(
+		pthread_self(), sizeof(set), &set); /* threads made later inherit it */
 	while (rivals--)
 		thread_start(compete);
 }

@@ -7,8 +7,8 @@
  * SIGTERM ends it early.
  *
  * It says "ready PID" when it runs, and at the end one line of JSON: what is true of it, by its own
- * clocks and counts. It knows the public header only. Its loops run with a high priority, if that is
- * allowed, so that others on the host do not make a trouble of their own.
+ * clocks and counts. It knows the public header only. Its loops run with a high priority, if that
+ * is allowed, so that others on the host do not make a trouble of their own.
  */
 #define _GNU_SOURCE
 #include "tests/scenarios/scenario.h"
@@ -154,8 +154,8 @@ static int on_start(struct actor_ctx *ctx)
 
 	if (crew->role.feed != FEED_TIMERS)
 		return 0;
-	return actor_timer_fixed_rate(ctx, 1, crew->role.period_ms, crew->role.period_ms,
-		&message_type, &m, sizeof(m));
+	return actor_timer_fixed_rate(
+		ctx, 1, crew->role.period_ms, crew->role.period_ms, &message_type, &m, sizeof(m));
 }
 
 /* ---- feeding ---- */
@@ -193,8 +193,9 @@ static void crew_feed(struct crew *crew)
 
 /* ---- making ---- */
 
-static const struct actor_strategy unlimited = {
-	.size = sizeof(unlimited), .directive = ACTOR_DIRECTIVE_RESTART, .max_retries = -1,
+static const struct actor_strategy unlimited = {.size = sizeof(unlimited),
+	.directive = ACTOR_DIRECTIVE_RESTART,
+	.max_retries = -1,
 	.window_ms = -1};
 
 static int dispatcher_make(struct crew *crew)
@@ -227,8 +228,11 @@ static int crew_make(struct crew *crew)
 	};
 	int rc = dispatcher_make(crew);
 
-	crew->cls = (struct actor_class){.size = sizeof(crew->cls), .name = r->class_name,
-		.state_bytes = sizeof(crew), .on_message = on_message, .on_start = on_start};
+	crew->cls = (struct actor_class){.size = sizeof(crew->cls),
+		.name = r->class_name,
+		.state_bytes = sizeof(crew),
+		.on_message = on_message,
+		.on_start = on_start};
 	for (uint32_t i = 0; rc == 0 && i < r->count && i < CREW_MOST; i++) {
 		char name[32];
 
@@ -289,8 +293,11 @@ static void quiet(void *data, enum actor_log_level level, const char *text)
 
 static int run(void)
 {
-	struct actor_system_options options = {.size = sizeof(options), .name = "scenario",
-		.loop = &loop, .loops = (int)scenario->loops, .drain_ms = -1,
+	struct actor_system_options options = {.size = sizeof(options),
+		.name = "scenario",
+		.loop = &loop,
+		.loops = (int)scenario->loops,
+		.drain_ms = -1,
 		.log = strcmp(scenario->name, "restarts") == 0 ? quiet : on_log};
 	const struct sched_param first = {.sched_priority = 1};
 	int rc;

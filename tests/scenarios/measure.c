@@ -147,8 +147,8 @@ void measure_print(const struct scenario *s, uint32_t strength, uint64_t waiting
 	printf(",\"dispatcher\":");
 	name_print(s->dispatcher);
 	printf(",\"true\":%s,\"longest_cpu_ns\":%" PRIu64 ",\"longest_off_ns\":%" PRIu64
-	       ",\"late_p50_ns\":%" PRIu64 ",\"late_max_ns\":%" PRIu64
-	       ",\"waiting\":%" PRIu64 ",\"starved_share\":%.4f,\"starved_of_wanted\":%.4f}\n",
+	       ",\"late_p50_ns\":%" PRIu64 ",\"late_max_ns\":%" PRIu64 ",\"waiting\":%" PRIu64
+	       ",\"starved_share\":%.4f,\"starved_of_wanted\":%.4f}\n",
 		is_true(s, waiting) ? "true" : "false", (uint64_t)longest_cpu_ns,
 		(uint64_t)longest_off_ns, pulses ? late_ns[pulses / 2] : 0,
 		pulses ? late_ns[pulses - 1] : 0, waiting,

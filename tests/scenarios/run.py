@@ -125,7 +125,7 @@ def main():
                     if not is_right(row):
                         print("WRONG", json.dumps(row), flush=True)
     matrix_print(rows)
-    excused = [r for r in rows if options.lenient and r["starved"]
+    excused = [r for r in rows if options.lenient and r["disturbed"]
                and r["got"] == "host_contention"]
     right = sum(map(is_right, rows)) + len(excused)
     alarms = sum(r["severity"] == "critical" and r["expected"] in HEALTHY for r in rows

@@ -37,8 +37,14 @@ enum scenario_feed {
 };
 
 /* What grows with the strength. */
-enum scenario_grows { GROWS_NOTHING, GROWS_WORK, GROWS_BURST, GROWS_COUNT, GROWS_THROUGHPUT,
-	GROWS_BUDGET };
+enum scenario_grows {
+	GROWS_NOTHING,
+	GROWS_WORK,
+	GROWS_BURST,
+	GROWS_COUNT,
+	GROWS_THROUGHPUT,
+	GROWS_BUDGET
+};
 
 struct scenario_role {
 	const char *class_name; /* NULL: no such role */
@@ -58,13 +64,13 @@ struct scenario_role {
 
 /* What the scenario's own clocks must have seen, at least, for its truth to hold. */
 enum scenario_truth {
-	TRUTH_NONE,	  /* holds by construction */
+	TRUTH_NONE,	   /* holds by construction */
 	TRUTH_HANDLER_CPU, /* longest handler on a CPU, ns */
-	TRUTH_OFF_CPU,	  /* longest handler off the CPU, ns */
-	TRUTH_LATE,	  /* most that a 5 ms timer of the loop was late, ns */
-	TRUTH_PROMPT,	  /* the opposite: its median must stay below, ns */
-	TRUTH_WAITING,	  /* messages that were told and not handled in the end */
-	TRUTH_STARVED,	  /* share of the time that the thread wanted a CPU and had none, per mille */
+	TRUTH_OFF_CPU,	   /* longest handler off the CPU, ns */
+	TRUTH_LATE,	   /* most that a 5 ms timer of the loop was late, ns */
+	TRUTH_PROMPT,	   /* the opposite: its median must stay below, ns */
+	TRUTH_WAITING,	   /* messages that were told and not handled in the end */
+	TRUTH_STARVED, /* share of the time that the thread wanted a CPU and had none, per mille */
 };
 
 struct scenario {
