@@ -137,8 +137,11 @@ static void thread_end(const struct diagnosis *d, const struct thread *t, struct
 	to->in_call = threads_call(d->pid, t->task, &to->call);
 }
 
-static int loops_fill(const struct diagnosis *d, const struct aggregate *a, struct evidence *e)
+/* Of a target that has ended the loops are known that it had at first, and no open turn. */
+static int loops_fill(const struct diagnosis *d, const struct aggregate *now, struct evidence *e)
 {
+	const struct aggregate *a = now->loop_count ? now : &d->first;
+
 	e->loops = calloc(a->loop_count + 1, sizeof(*e->loops));
 	if (!e->loops)
 		return -1;
@@ -146,15 +149,14 @@ static int loops_fill(const struct diagnosis *d, const struct aggregate *a, stru
 		const struct aggregate_loop *from = &a->loops[i];
 		struct evidence_loop *to = &e->loops[e->loop_count++];
 
-		*to = (struct evidence_loop){
-			.loop = from->loop,
-			.thread = from->thread,
-			.actor = copied(from->actor),
-			.class_name = copied(from->class_name),
-			.dispatcher = copied(from->dispatcher),
-			.type = copied(from->type),
-			.open_ns = from->open_ns,
-		};
+		*to = (struct evidence_loop){.loop = from->loop, .thread = from->thread};
+		if (a == now) {
+			to->actor = copied(from->actor);
+			to->class_name = copied(from->class_name);
+			to->dispatcher = copied(from->dispatcher);
+			to->type = copied(from->type);
+			to->open_ns = from->open_ns;
+		}
 		thread_end(d, &d->threads[from->loop], to);
 	}
 	return 0;

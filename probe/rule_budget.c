@@ -8,7 +8,7 @@
 #include "runtime/abi.h"
 
 #define DELAY_BAD_NS	5000000u
-#define MONOPOLY_NS	50000000u /* a loop that does not poll for so long */
+#define MONOPOLY_NS	20000000u /* a loop that does not poll for so long */
 #define PASS_GOAL_NS	5000000.0
 #define BUDGET_OF_TURNS 0.2
 #define PART_OF_DELAY	0.25 /* a turn that is so much of the delay made it */
@@ -96,7 +96,7 @@ static bool takes_much(const struct evidence *e, const struct evidence_class *c)
 {
 	const struct evidence_dispatcher *d = &e->dispatchers[c->dispatcher_at];
 
-	return c->cap >= 2 && c->turns >= 20 && c->handler.count >= 20 &&
+	return c->cap >= 2 && c->turns >= 3 && c->handler.count >= 20 &&
 	       c->handler.p99_ns < RULE_LONG_NS && (double)c->turn.p99_ns >= RULE_LONG_NS &&
 	       (double)c->budget_turns >= BUDGET_OF_TURNS * (double)c->turns &&
 	       (double)c->turn.p99_ns >= PART_OF_DELAY * (double)d->delay.p99_ns &&

@@ -188,7 +188,7 @@ bool rule_cross_loop(const struct evidence *e, struct verdict *v)
 			c->wait.p50_ns < WAKE_WAIT_NS || c->wait.p50_ns > RULE_LONG_NS ||
 			(double)c->wait.sum_ns < 0.2 * (double)e->elapsed_ns ||
 			rule_busy(e, loop) > 0.5 ||
-			(double)c->handler.p50_ns > (double)c->wait.p50_ns / 4 ||
+			(double)c->handler.p50_ns > (double)c->wait.p50_ns / 2 ||
 			(double)c->delay.p50_ns > (double)c->wait.p50_ns / 4)
 			continue;
 		rule_subject(v, c);

@@ -166,7 +166,7 @@ static void make_microtask(void)
 {
 	dispatchers[0].kind = ACTOR_ABI_MICROTASK;
 	dispatchers[0].budget = 0;
-	loops[0].longest_gap_ns = 5 * S;
+	loops[0].longest_gap_ns = 40 * MS;
 }
 
 static void make_budget_high(void)
@@ -455,6 +455,21 @@ static void a_burst_is_no_flood(void **state)
 	assert_false(has(RULE_FLOOD));
 }
 
+/* An importer that works for 40 ms now and then is few turns, and a trouble all the same. */
+static void few_long_turns_are_enough_for_a_budget(void **state)
+{
+	(void)state;
+	make_budget_high();
+	classes[0].turn = times(7, 40 * MS, 46 * MS);
+	classes[0].turns = 7;
+	classes[0].budget_turns = 4;
+	classes[0].cap = 2000;
+	dispatchers[0].delay = times(20000, 5 * US, 3 * MS);
+	classes[1].delay = dispatchers[0].delay;
+	assert_int_equal(first()->rule->id, RULE_BUDGET_HIGH);
+	assert_int_equal(verdicts[0].value, 9);
+}
+
 static void equal_senders_are_not_unfair(void **state)
 {
 	(void)state;
@@ -500,6 +515,7 @@ int main(void)
 		CASE(a_deep_mailbox_that_shrinks_is_no_flood),
 		CASE(untimed_handlers_carry_no_verdict_on_budgets),
 		CASE(a_burst_is_no_flood),
+		CASE(few_long_turns_are_enough_for_a_budget),
 		CASE(equal_senders_are_not_unfair),
 		CASE(a_busy_loop_is_no_wakeup_cost),
 		CASE(nothing_at_all_is_too_little),
