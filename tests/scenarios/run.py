@@ -34,9 +34,10 @@ def scenarios_list(build):
 def run_once(build, name, strength, seed, seconds):
     """The verdicts and the scenario's own account."""
     before = steal_read()
+    longer = 3 if name.startswith("stuck") else 30  # the others are told to end
     target = subprocess.Popen(
         [f"{build}/tests/scenario", "--scenario", name, "--strength", str(strength), "--seed",
-         str(seed), "--seconds", str(seconds + 3)], stdout=subprocess.PIPE, text=True)
+         str(seed), "--seconds", str(seconds + longer)], stdout=subprocess.PIPE, text=True)
     try:
         pid = target.stdout.readline().split()[1]
         if not name.startswith("stuck"):  # those begin with their trouble while they are observed
