@@ -33,6 +33,8 @@ $(B)/tests/%.o: tests/%.c $(TEST_HEADERS) $(RUNTIME_HEADERS) tests/rules.mk
 	$(Q)$(CC) $(ALL_CFLAGS) $(TEST_OPTIONS) -c -o $@ $<
 
 $(TEST_OF_PROBE:%.c=$(B)/%.o): $(PROBE_HEADERS)
+# A helper of theirs that knows the bounds.
+$(B)/tests/collected.o: $(B)/bpf/bounds.h
 
 $(TEST_OF_RUNTIME:%.c=$(B)/%): $(B)/tests/%: $(B)/tests/%.o $(B)/tests/lab.o $(B)/tests/workload.o \
 	$(B)/tests/court.o $(B)/tests/family.o $(B)/libactor.a
