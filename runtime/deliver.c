@@ -38,6 +38,11 @@ static void letter_tell(struct actor__loop *loop, struct actor__envelope *e)
 
 void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *e)
 {
+	actor__dead_letter_of(0, loop, e);
+}
+
+void actor__dead_letter_of(uint32_t class_id, struct actor__loop *loop, struct actor__envelope *e)
+{
 	if (e->flags & ACTOR__POISON || !e->type)
 		return; /* stopping what is gone; an ask's own time-out */
 	if (actor__envelope_timed(e)) {
@@ -45,8 +50,8 @@ void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *e)
 		return;
 	}
 	actor__counter_add(&loop->dead_letters, 1);
-	ACTOR__FIRE(dead_letter, e->to, e->sender, e->type, 0);
-	actor__observe_life(loop, ACTOR_ABI_LIFE_DEAD_LETTER, 0, e->to, e->sender, e->type);
+	ACTOR__FIRE(dead_letter, e->to, e->sender, e->type, class_id);
+	actor__observe_life(loop, ACTOR_ABI_LIFE_DEAD_LETTER, class_id, e->to, e->sender, e->type);
 	letter_tell(loop, e);
 	actor__envelope_release(e);
 }
@@ -54,8 +59,8 @@ void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *e)
 void actor__observe_enqueue(
 	const struct actor__cell *cell, const struct actor__envelope *e, bool asked)
 {
-	ACTOR__FIRE(enqueue, cell->self, e->sender, e->type, cell->mailbox.count, asked,
-		cell->cls->id);
+	ACTOR__FIRE(
+		enqueue, cell->self, e->sender, e->type, cell->mailbox.count, asked, cell->cls->id);
 	(void)cell;
 	(void)e;
 	(void)asked;
@@ -203,8 +208,8 @@ static void hand_obey(struct actor__cell *cell, bool suspend)
 
 #define QUEUES 1
 
-/* What is asked of an actor before its messages: 0 or an error. QUEUES: it waits for its place among
- * them, which one that is suspended by hand might never come to. */
+/* What is asked of an actor before its messages: 0 or an error. QUEUES: it waits for its place
+ * among them, which one that is suspended by hand might never come to. */
 static int deliver_at_once(struct actor__cell *cell, const struct actor__envelope *e)
 {
 	switch ((enum actor__poison)e->bytes) {

@@ -10,6 +10,10 @@
 /* Counts and publishes a message that found no actor, then releases it. */
 void actor__dead_letter(struct actor__loop *loop, struct actor__envelope *envelope);
 
+/* The same of an actor that is still known: it ends, or gives up what it has. */
+void actor__dead_letter_of(
+	uint32_t class_id, struct actor__loop *loop, struct actor__envelope *envelope);
+
 /* Puts a copy of the envelope into its receiver's mailbox and asks for a turn. It belongs to the
  * mailbox (or is released) unless the result is -ENOMEM, or ACTOR_EFULL if somebody on this loop
  * tells it. */

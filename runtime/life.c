@@ -65,7 +65,7 @@ static void mail_to_dead_letters(struct actor__cell *cell)
 		if (e->flags & ACTOR__ENDED && !actor__watches_accept(cell, e))
 			actor__envelope_release(e);
 		else
-			actor__dead_letter(cell->loop, e);
+			actor__dead_letter_of(cell->cls->id, cell->loop, e);
 		actor__queue_done(cell, e);
 	}
 	actor__mailbox_rest(&cell->mailbox, &cell->loop->pool);

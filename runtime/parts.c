@@ -30,7 +30,7 @@ void actor__extra_clear(struct actor__cell *cell)
 		return;
 	actor__behaviours_clear(&cell->extra->behaviours);
 	actor__timers_clear(cell);
-	actor__stash_clear(cell->extra->stash, cell->loop);
+	actor__stash_clear(cell->extra->stash, cell);
 	actor__jobs_clear(cell);
 }
 

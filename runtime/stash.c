@@ -76,15 +76,16 @@ struct actor__envelope *actor__stash_next(struct actor__stash *stash, struct act
 	return &stash->open;
 }
 
-void actor__stash_clear(struct actor__stash *stash, struct actor__loop *loop)
+void actor__stash_clear(struct actor__stash *stash, const struct actor__cell *cell)
 {
+	struct actor__loop *loop = cell->loop;
 	struct actor__stash_batch *batch = stash ? stash->aside : NULL;
 
 	if (!batch)
 		return;
 	stash->aside = NULL;
 	while (batch->box.count) {
-		actor__dead_letter(loop, actor__mailbox_pop(&batch->box));
+		actor__dead_letter_of(cell->cls->id, loop, actor__mailbox_pop(&batch->box));
 		actor__mailbox_done(&batch->box, &loop->pool);
 	}
 	batch_free(batch, &loop->pool);

@@ -33,7 +33,7 @@ uint32_t actor__stash_replay(struct actor__stash *stash);
 struct actor__envelope *actor__stash_next(struct actor__stash *stash, struct actor__pool *pool);
 
 /* What is set aside goes to the dead letters, in order. */
-void actor__stash_clear(struct actor__stash *stash, struct actor__loop *loop);
+void actor__stash_clear(struct actor__stash *stash, const struct actor__cell *cell);
 
 /* The next message that comes back, without taking it; NULL: there is none. */
 static inline const struct actor__envelope *actor__stash_ahead(const struct actor__stash *stash)

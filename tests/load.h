@@ -26,6 +26,14 @@
 #define LOAD_DROP_LOST	 127
 #define LOAD_DEEP	 20011
 
+/* load_lives.c: how many actors do what; all different primes. */
+#define LOAD_CREATED	       41
+#define LOAD_TERMINATED	       17
+#define LOAD_DEAD_LETTERS      23
+#define LOAD_LEFT	       7 /* in mailboxes of those that end */
+#define LOAD_RESTARTED	       13
+#define LOAD_DISPATCHER_ERRORS 5
+
 struct load_samples {
 	uint32_t count; /* those beyond LOAD_SAMPLES are not kept */
 	uint64_t sum_ns;

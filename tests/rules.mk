@@ -9,9 +9,9 @@ TEST_OF_PROBE   := $(filter-out $(TEST_OF_RUNTIME),$(TEST_SOURCES))
 TEST_HEADERS    := $(wildcard tests/*.h)
 TEST_HELPERS    := $(patsubst %.c,$(B)/%.o,$(filter-out tests/lab.c tests/workload.c tests/court.c tests/family.c tests/crowd.c \
 	tests/crowd_deeds.c tests/fake_target.c \
-	tests/load.c tests/load_open.c tests/load_boxes.c tests/test_% tests/fuzz_%,$(wildcard tests/*.c)))
+	tests/load.c tests/load_open.c tests/load_boxes.c tests/load_lives.c tests/test_% tests/fuzz_%,$(wildcard tests/*.c)))
 TEST_PROGRAMS   := $(B)/tests/fake_target $(B)/tests/load $(B)/tests/load_open \
-	$(B)/tests/load_boxes
+	$(B)/tests/load_boxes $(B)/tests/load_lives
 TEST_FUZZERS    := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz_*.c))
 TEST_OPTIONS    := -Wno-missing-prototypes -Wno-missing-field-initializers -DACTORPROBE_VERSION='"$(VERSION)"'
 
