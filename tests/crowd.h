@@ -56,6 +56,9 @@ extern uint64_t seed;
 	X(child, 15)                                                                               \
 	X(move, 4)                                                                                 \
 	X(stop, 4)                                                                                 \
+	X(stop_within, 4)                                                                          \
+	X(suspend, 6)                                                                              \
+	X(resume, 12)                                                                              \
 	X(kill, 3)                                                                                 \
 	X(terminate, 3)                                                                            \
 	X(take, 30)                                                                                \

@@ -293,6 +293,33 @@ static void do_stop(struct act *act)
 		count_call(DO_stop, actor_stop(act->ctx, old));
 }
 
+static int on_gone(struct actor_ctx *ctx, int status, const struct actor_message *reply, void *data)
+{
+	if (status != 0 && status != -ETIMEDOUT && status != -ECANCELED)
+		complain(__LINE__, status);
+	return 0;
+}
+
+static void do_stop_within(struct act *act)
+{
+	actor_ref old = evict(act);
+
+	if (old && old != actor_self(act->ctx))
+		count_call(DO_stop_within,
+			actor_stop_within(act->ctx, old, 1 + random_below(&act->self->random, 10),
+				on_gone, NULL));
+}
+
+static void do_suspend(struct act *act)
+{
+	count_call(DO_suspend, actor_suspend(act->ctx, somebody(&act->self->random)));
+}
+
+static void do_resume(struct act *act)
+{
+	count_call(DO_resume, actor_resume(act->ctx, somebody(&act->self->random)));
+}
+
 static void do_kill(struct act *act)
 {
 	count_call(DO_kill, actor_kill(act->ctx, somebody(&act->self->random)));

@@ -121,7 +121,8 @@ test-long: deps stack-tools
 	$(Q)$(TEST_ENVIRONMENT) LEAVE_FACTOR=$${LEAVE_FACTOR:-10} TEST_SECONDS=900 \
 		tests/run $(B)/tests/test_leave
 	$(Q)$(TEST_ENVIRONMENT) AWAY_SECONDS=60 tests/run $(B)/tests/test_push
-	$(Q)$(TEST_ENVIRONMENT) TEST_SECONDS=2400 tests/run $(LONG_TESTS)
+	$(Q)$(TEST_ENVIRONMENT) NOTES_OF_ALL=1 TEST_SECONDS=2400 tests/run $(LONG_TESTS) \
+		tests/test_probe_notes.sh
 	$(Q)for f in $(TEST_FUZZERS); do echo "  RUN      $$f"; \
 		$$f -max_total_time=$${FUZZ_SECONDS:-60} -verbosity=0 || exit 1; done
 

@@ -225,9 +225,10 @@ static void a_replaced_library_is_2_without_the_right_to_it(void **state)
 
 	(void)state;
 	program_run(&tool,
-		"sh -c 'cp %s/libactor.so.0 %s/ && ${CC:-cc} $SAN -o %s/shared %s/tests/load.o "
-		"%s/libactor.so.0 -Wl,-rpath,%s -luv -pthread'",
-		build, directory, directory, build, directory, directory);
+		"sh -c 'cp %s/libactor.so.0 %s/ && cd %s/examples && ${CC:-cc} $SAN -o %s/shared "
+		"../tests/load.o fastlane.o metering.o tracing.o %s/libactor.so.0 -Wl,-rpath,%s "
+		"-luv -pthread'",
+		build, directory, build, directory, directory, directory);
 	assert_int_equal(tool.exit, 0);
 	snprintf(path, sizeof(path), "%s/shared", directory);
 	loaded_start_file(&moved, path, "loops=1 messages=1009");

@@ -73,6 +73,27 @@ static void thread_ask_async(struct thread *t)
 	accepted(DEED, rc, DO_ask);
 }
 
+static void on_stopped(void *data, int status, const struct actor_message *reply)
+{
+	atomic_fetch_sub(&called, 1);
+}
+
+static void thread_stop_async(struct thread *t)
+{
+	const uint32_t place = random_below(&t->random, CROWD_PLACES);
+	actor_ref old = atomic_load(&places[place]);
+	int rc;
+
+	if (!old || settle(t->system, NULL, place, &t->random))
+		return;
+	atomic_fetch_add(&called, 1);
+	rc = actor_system_stop_async(
+		t->system, old, 1 + random_below(&t->random, 10), on_stopped, NULL);
+	if (rc)
+		atomic_fetch_sub(&called, 1);
+	count_call(DO_stop_within, rc);
+}
+
 static void thread_evict(struct thread *t)
 {
 	static int (*const ways[])(struct actor_system *, actor_ref) = {
@@ -95,6 +116,10 @@ static void *thread_main(void *argument)
 			thread_ask(t);
 		if (random_below(&t->random, 10) == 0)
 			thread_ask_async(t);
+		if (random_below(&t->random, 20) == 0)
+			thread_stop_async(t);
+		if (random_below(&t->random, 20) == 0)
+			count_call(DO_resume, actor_system_resume(t->system, somebody(&t->random)));
 		if (random_below(&t->random, 10) == 0)
 			thread_evict(t);
 		complete(t->system, dangle((struct actor_token){0, 0}, &t->random), &t->random);
