@@ -223,7 +223,8 @@ static void the_doctor_leaves_nothing_open(void **state)
 
 	(void)state;
 	doctor_run(&report);
-	assert_int_equal(open_files(), before);
+	/* A reader of the tests before may close its own meanwhile. */
+	assert_in_range(open_files(), 0, before);
 	assert_true(report.count > 8);
 	for (size_t i = 0; i < report.count; i++) {
 		assert_true(*report.checks[i].text);
