@@ -121,8 +121,12 @@ static bool restart_signals(struct actor__cell *cell, uint8_t signals, bool *res
 		return false;
 	}
 	*restarted = true;
-	rc = signals & ACTOR__SIGNAL_RESTART ? actor__restart_begin(cell)
-					     : actor__restart_rebuild(cell);
+	/* One that is parked has ended its instance already: whatever else wants a restart gets it by
+	 * the one that is under way. */
+	if (!(cell->flags & ACTOR__PARKED))
+		rc = signals & ACTOR__SIGNAL_RESTART ? actor__restart_begin(cell) : 0;
+	else
+		rc = signals & ACTOR__SIGNAL_REBUILD ? actor__restart_rebuild(cell) : 0;
 	if (rc)
 		failed(cell, rc);
 	return true;

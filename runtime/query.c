@@ -108,21 +108,25 @@ static struct actor__query *query_new(struct actor_system *system, actor_ref to,
 }
 
 /* The answer will be the end of the asked actor. */
-static void end_await(struct actor__query *query, struct actor__vigil *vigil, bool here)
+static void end_await(
+	const struct actor__query *query, struct actor__vigil *vigil, struct actor__envelope *e)
 {
+	if (!vigil) {
+		e->ask = query->waiter.number;
+		e->flags |= ACTOR__WAITER;
+		return;
+	}
 	vigil->kind = ACTOR__VIGIL_WAITER;
 	actor__vigil_init(vigil, 0, query->stops, query->waiter.number, 1);
-	if (here)
-		actor__farewell_begin(query->loop, vigil);
-	else
-		actor__farewell_begin_outside(query->loop, vigil);
 }
 
-/* Sends the question, or with a vigil the stop. */
+/* Sends the question, or with a vigil the stop. Once it is sent, the query may be answered and freed
+ * by its loop's thread; the deadline's hold keeps it until the notice is sent, and no longer. */
 static int ask(struct actor_system *system, struct actor__query *query, struct actor__envelope *e,
 	struct actor__vigil *vigil)
 {
-	bool here = actor__loop_here(query->loop) && !query->loop->closed;
+	struct actor__loop *loop = query->loop;
+	bool here = actor__loop_here(loop) && !loop->closed;
 	bool timed = query->timed;
 	int rc = actor__waiter_begin(&system->waiters, &query->waiter);
 
@@ -130,10 +134,7 @@ static int ask(struct actor_system *system, struct actor__query *query, struct a
 		actor__envelope_unfill(e);
 		return rc == -ECANCELED ? ACTOR_ECLOSED : rc;
 	}
-	if (!vigil) {
-		e->ask = query->waiter.number;
-		e->flags |= ACTOR__WAITER;
-	}
+	end_await(query, vigil, e);
 	rc = actor__send(system, e);
 	if (rc) {
 		actor__waiter_take(&system->waiters, &query->waiter);
@@ -142,9 +143,11 @@ static int ask(struct actor_system *system, struct actor__query *query, struct a
 	if (timed && here)
 		arm(query);
 	else if (timed)
-		actor__notice_send(query->loop, &query->notice, ACTOR__ASKED, 0, NULL);
-	if (vigil)
-		end_await(query, vigil, here);
+		actor__notice_send(loop, &query->notice, ACTOR__ASKED, 0, NULL);
+	if (vigil && here)
+		actor__farewell_begin(loop, vigil);
+	else if (vigil)
+		actor__farewell_begin_outside(loop, vigil);
 	return 0;
 }
 

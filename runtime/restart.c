@@ -110,6 +110,7 @@ int actor__restart_begin(struct actor__cell *cell)
 	if (actor__cell_life(cell) >= ACTOR__TERMINATING)
 		return 0;
 	cell->flags &= (uint8_t) ~(ACTOR__READY | ACTOR__WANTED);
+	actor__restart_cancel(cell); /* a back-off of another failure */
 	actor__asks_cancel(cell);
 	actor__extra_clear(cell);
 	actor__hook_pre_restart(cell, cell->failure);
