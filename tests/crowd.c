@@ -260,9 +260,14 @@ void complete(struct actor_system *system, struct actor_token token, uint64_t *r
 void dangling_end(struct actor_system *system, uint64_t *random)
 {
 	for (uint32_t i = 0; i < CROWD_DANGLING; i++) {
-		if (system)
-			complete(system, dangling[i], random);
+		struct actor_token token;
+
+		pthread_mutex_lock(&dangling_lock); /* some may still come */
+		token = dangling[i];
 		dangling[i] = (struct actor_token){0, 0};
+		pthread_mutex_unlock(&dangling_lock);
+		if (system)
+			complete(system, token, random);
 	}
 }
 
