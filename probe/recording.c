@@ -18,7 +18,7 @@
 struct recording {
 	int fd;
 	int error; /* the first that happened, < 0 */
-	bool full;
+	_Atomic bool full; /* looked at by others while batches come */
 	uint64_t most;
 	uint64_t written;
 	uint64_t batches;
